@@ -18,7 +18,9 @@ const DIST = join(ROOT, "dist");
 
 /** Those that commands check files against. */
 async function compileSchemas(folder) {
-  const saved = ["plan", "live"].map((name) => readFileSync(join(ROOT, "schemas", `${name}.schema.json`), "utf8"));
+  const saved = ["plan", "live", "journal"].map((name) =>
+    readFileSync(join(ROOT, "schemas", `${name}.schema.json`), "utf8"),
+  );
   const modules = await Promise.all([
     schemaModule(manifestSchema(units), "all"),
     schemaModule(FLEET_SCHEMA, "all"),
@@ -257,6 +259,7 @@ const NODE_HASHES = {
 const ASSETS = [
   "package.json",
   "completions",
+  "schemas/journal.schema.json",
   "schemas/live.schema.json",
   "schemas/manifest.schema.json",
   "schemas/messages.json",

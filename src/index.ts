@@ -27,8 +27,7 @@ export {
 export type { RateLimitState } from "./api/rate-limit.ts";
 export type { ApplyEvent, NoteType, StopReason } from "./apply/events.ts";
 export type { ApplyRequest } from "./apply/execute.ts";
-export type { Journal, JournalEntry, JournalHeader, JournalOptions, OpenedJournal } from "./apply/journal.ts";
-export type { Intent } from "./apply/step.ts";
+export type { Journal, JournalOptions, OpenedJournal } from "./apply/journal.ts";
 export {
   DECLARED_HERE,
   declaredAddresses,
@@ -105,6 +104,7 @@ export {
   type Span,
 } from "./model/diagnostic.ts";
 export type { InspectedContents, Inspection, InventoryItem } from "./model/inventory.ts";
+export type { Intent, JournalEntry, JournalHeader, JournalledChange, JournalledRun } from "./model/journal.ts";
 export type { Live, LiveUnit } from "./model/live.ts";
 export {
   type Barrier,
@@ -117,6 +117,7 @@ export {
   type GivenValue,
   type Goal,
   type Guard,
+  type JournalInput,
   type LeftAlone,
   type Lookup,
   type Pace,
@@ -159,14 +160,17 @@ export {
   type PlanFileResult,
   type PlanRequest,
   type PlanResult,
+  parseJournal,
   parsePlanFile,
   planProject,
   rootsHeldByInterfaces,
+  runOfEntries,
   TenonError,
 } from "./pipeline.ts";
 export { findChangedSince } from "./plan/changed-since.ts";
 export { driftOf, unclearIdentities } from "./plan/drift.ts";
 export { isUnmatched } from "./plan/select.ts";
+export type { JournalResult } from "./saved/journal-file.ts";
 
 /**
  * Loads the project and opens a connection, over which nothing is sent yet.

@@ -288,6 +288,10 @@ class Opened implements OpenProject {
         actor: choice.actor ?? null,
         commit: null,
         host: new URL(this.#connection.baseUrl).host,
+        account: this.#options.account ?? null,
+        environment: this.project.inputs.environment,
+        owner: plan.owner,
+        goal: plan.goal,
       },
     });
     if (!opened.ok) throw new TenonError([opened.diagnostic]);

@@ -15,6 +15,7 @@ import type { Change, ChangedSince } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "./model/diagnostic.ts";
 import type { InspectedContents, Inspection, InventoryItem } from "./model/inventory.ts";
+import type { JournalEntry, JournalledRun } from "./model/journal.ts";
 import { Kinds } from "./model/kind.ts";
 import type { Live } from "./model/live.ts";
 import { DEFAULT_IMAGE_TIMEOUT_SECONDS, DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
@@ -31,6 +32,7 @@ import { completeInterfaces, makePlan, type PlanOptions } from "./plan/plan.ts";
 import { exceedsReviewedPlan } from "./plan/review.ts";
 import { isUnmatched } from "./plan/select.ts";
 import { escapeText } from "./render/terminal.ts";
+import type { JournalResult } from "./saved/journal-file.ts";
 import { units } from "./units/index.ts";
 
 /**
@@ -118,6 +120,8 @@ export interface PlanRequest {
   readonly neverDestroy?: boolean;
   /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
   readonly base?: Base;
+  /** For the goal `undo`: the run that is taken back. */
+  readonly run?: JournalledRun;
 }
 
 export interface Base {
@@ -131,16 +135,27 @@ export interface Base {
 export type ContentOf = (file: string) => Promise<FileContent | null>;
 
 export type PlanResult =
-  | { readonly ok: true; readonly plan: Plan; readonly live: Live; readonly longLists: LongLists }
+  /** `desired`: what the plan leads to; for an undo, what it has touched. */
+  | {
+      readonly ok: true;
+      readonly plan: Plan;
+      readonly desired: Desired;
+      readonly live: Live;
+      readonly longLists: LongLists;
+    }
   /** `what` could not be read. */
   | { readonly ok: false; readonly what: string; readonly failure: Failure };
 
 /** Reads the account with list calls only, and plans. What blocks a change is then looked at more closely. */
 export async function planProject(request: PlanRequest): Promise<PlanResult> {
-  const { base } = request;
+  const { base, run } = request;
   const longLists = new LongLists(request.api);
   const read = { ...request, api: longLists };
-  const planned = await (base === undefined ? planAlone(read) : planBeside(read, base));
+  const planned = await (run !== undefined
+    ? planUndo(read, run)
+    : base === undefined
+      ? planAlone(read)
+      : planBeside(read, base));
   if (!planned.ok) return planned;
   const pace = rateOf(longLists.limits(), planned.plan.steps);
   return { ...planned, plan: { ...planned.plan, pace }, longLists };
@@ -170,26 +185,47 @@ function readOptions({ desired, api, goal, targets = [], changedSince = null, wa
 }
 
 type PlannedAlone =
-  | { readonly ok: true; readonly plan: Plan; readonly live: Live }
+  | { readonly ok: true; readonly plan: Plan; readonly desired: Desired; readonly live: Live }
   | Extract<PlanResult, { ok: false }>;
 
 async function planAlone(request: PlanRequest): Promise<PlannedAlone> {
-  const { desired, api } = request;
   const read = await readFor(request);
+  return read.ok ? planOf(request, read.live) : read;
+}
+
+/** All of what the run has touched is read, however the plan is narrowed: what was not read would seem to be gone. */
+async function planUndo(request: PlanRequest, run: JournalledRun): Promise<PlannedAlone> {
+  const { readForUndo, undoRun } = await import("./plan/undo.ts");
+  const { desired: project, targets: _, ...rest } = request;
+  const read = await readFor({ ...rest, desired: readForUndo(run, units, project) });
   if (!read.ok) return read;
+  const { desired, conflicts, warnings } = undoRun(run, read.live, units, project);
+  const planned = await planOf({ ...request, desired }, read.live, {
+    journal: { file: run.file, started: run.started },
+    conflicts,
+  });
+  if (!planned.ok) return planned;
+  const { plan } = planned;
+  return { ...planned, plan: { ...plan, warnings: [...warnings, ...plan.warnings] } };
+}
+
+async function planOf(request: PlanRequest, live: Live, undo?: PlanOptions["undo"]): Promise<PlannedAlone> {
+  const { desired, api } = request;
   const contents = new Contents();
-  const planWith = (live: Live, owned: readonly string[] = []): Plan => {
-    const plan = makePlan(desired, live, units, { ...planOptions(request, owned), contentOf: contents.of });
+  const planWith = (owned: readonly string[] = []): Plan => {
+    const options = { ...planOptions(request, owned), contentOf: contents.of };
+    if (undo !== undefined) return makePlan(desired, live, units, { ...options, undo });
+    const plan = makePlan(desired, live, units, options);
     return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
   };
-  const first = planWith(read.live);
-  const plan = refuseFiles((await contents.read(request.contentOf)) ? planWith(read.live) : first, request);
+  const first = planWith();
+  const plan = refuseFiles((await contents.read(request.contentOf)) ? planWith() : first, request);
   if (plan.refusals.some(isUnmatched)) {
-    return { ok: true, plan: planWith(read.live, await readOwned(readOptions(request))), live: read.live };
+    return { ok: true, plan: planWith(await readOwned(readOptions(request))), desired, live };
   }
-  if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
-  const details = await readDetail(read.live, heldByInterfaces(plan), units, api);
-  return { ok: true, plan: completeInterfaces(plan, details), live: read.live };
+  if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, desired, live };
+  const details = await readDetail(live, heldByInterfaces(plan), units, api);
+  return { ok: true, plan: completeInterfaces(plan, details), desired, live };
 }
 
 /**
@@ -400,6 +436,21 @@ export async function parsePlanFile(text: string): Promise<PlanFileResult> {
   const { parsePlanFile: parse } = await import("./saved/plan-file.ts");
   const read = await parse(text);
   return read.ok ? { ok: true, plan: attributeGuards(read.plan, new Kinds(units)) } : read;
+}
+
+/** Reads back a journal, for the goal `undo`. The file may be anybody's: what it leads to is a plan like any other, within the account as it is. */
+export async function parseJournal(
+  text: string,
+  which: { readonly file: string; readonly started: string | null },
+): Promise<JournalResult> {
+  const { parseJournal: parse } = await import("./saved/journal-file.ts");
+  return parse(text, new Kinds(units), which);
+}
+
+/** The run that this process has just written into a journal. @param file the journal's name, for messages */
+export async function runOfEntries(entries: readonly JournalEntry[], file: string): Promise<JournalResult> {
+  const { runOfEntries: read } = await import("./saved/journal-file.ts");
+  return read(entries, file, new Kinds(units));
 }
 
 /**

@@ -1,13 +1,17 @@
 /** Execute: the one loop that starts steps, hears how they ended, and owns what is known about them. */
 
 import type { Api, Failure } from "../model/api.ts";
+import type { Change } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
+import type { JournalEntry } from "../model/journal.ts";
+import type { Live } from "../model/live.ts";
 import type { Plan, Step } from "../model/plan.ts";
 import type { Report, StepReport } from "../model/report.ts";
+import type { Kind, ObjectId, Values } from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
 import type { ApplyEvent } from "./events.ts";
 import { Stop, timestamp } from "./interrupt.ts";
-import type { Journal, JournalEntry } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import { LateCommits } from "./late-commits.ts";
 import { perform, unitOf } from "./perform.ts";
 import { buildReport } from "./report.ts";
@@ -28,6 +32,8 @@ export interface ApplyOptions extends ApplyRequest {
 
 export interface ApplyRequest {
   readonly plan: Plan;
+  /** What the plan was made from: the journal keeps what goes with a deleted object. Absent: it cannot. */
+  readonly live?: Live;
   readonly api: Api;
   /** Absolute path of the project folder: uploads are files below it. */
   readonly root: string;
@@ -87,6 +93,8 @@ class Execution {
   readonly #reports: Map<string, StepReport> = new Map();
   readonly #lateCommits: LateCommits;
   readonly #notices: string[] = [];
+  /** Live objects of the unit whose deleted objects take others with them, by id. */
+  #liveById: Map<ObjectId, unknown> | null = null;
   /** Requests that the client had sent before this run. */
   readonly #sentBefore: number;
 
@@ -244,18 +252,43 @@ class Execution {
 
   #record(report: StepReport): void {
     this.#reports.set(report.step, report);
-    const { changes: _changes, ...outcome } = report;
     // The journal keeps a problem: the next intent, or the end, reports it.
-    void this.#write({ type: "outcome", time: this.#now(), ...outcome });
+    void this.#write({ type: "outcome", time: this.#now(), ...report });
   }
 
-  /** The values before the run are on disk before the first request. */
+  /** What was there before the run, and what it is to become, is on disk before the first request. */
   async #recordChanges(): Promise<void> {
-    let problem: Promise<string | null> = Promise.resolve(null);
-    for (const { key, action, id, before, blocked } of this.#options.plan.changes) {
-      if (action !== "no-op" && blocked === null) problem = this.#write({ type: "change", key, action, id, before });
+    const { plan } = this.#options;
+    const isCarriedOut = ({ action, blocked }: Change): boolean => action !== "no-op" && blocked === null;
+    const concerned = new Set(plan.changes.filter(isCarriedOut).map(({ root }) => root));
+    let [changes, contents] = [0, 0];
+    for (const change of plan.changes) {
+      const { key, kind, root, id, before, after, unit } = change;
+      const isDone = isCarriedOut(change);
+      const isRoot = this.#context.units.get(unit)?.kinds[0].kind === kind;
+      if (!isDone && (!isRoot || before === null || !concerned.has(root))) continue;
+      const action = isDone ? change.action : "no-op";
+      void this.#write({ type: "change", key, kind, root, action, id, before, after: isDone ? after : before });
+      changes += 1;
+      if (action !== "delete") continue;
+      for (const content of this.#contentsOf(change)) {
+        void this.#write({ type: "content", of: key, ...content });
+        contents += 1;
+      }
     }
-    if ((await problem) !== null) this.#stop.halt("journal");
+    const problem = await this.#write({ type: "begin", time: this.#now(), changes, contents });
+    if (problem !== null) this.#stop.halt("journal");
+  }
+
+  /** What goes with a deleted object, as the plan's read of the account has it. */
+  #contentsOf({ unit: name, id }: Change): readonly { readonly kind: Kind; readonly before: Values }[] {
+    const unit = this.#context.units.get(name);
+    if (unit?.kinds.some(({ takesContents }) => takesContents) !== true) return [];
+    this.#liveById ??= new Map(
+      (this.#options.live?.units[name]?.items ?? []).map((item) => [unit.identify(item).id, item]),
+    );
+    const item = id === null ? undefined : this.#liveById.get(id);
+    return item === undefined ? [] : unit.valuesOf(item).within.map(({ kind, values }) => ({ kind, before: values }));
   }
 
   async #recordEnd(requestCount: number): Promise<void> {
@@ -283,7 +316,8 @@ class Execution {
       aborting: this.#stop.aborting,
       stopping: this.#stop.stopping,
       intent: async (intent): Promise<Failure | null> => {
-        const problem = await this.#write({ type: "intent", time: this.#now(), ...intent });
+        const changes = this.#steps.get(intent.step)?.changes ?? [];
+        const problem = await this.#write({ type: "intent", time: this.#now(), changes, ...intent });
         return problem === null ? null : localFailure("aborted", "none", `the journal cannot be written: ${problem}`);
       },
       uploading: (step, sent, total) => this.#options.uploading?.(step, sent, total),

@@ -1,54 +1,13 @@
-/** Journal: evidence of a run as JSON lines; what is about to be done is on disk before it is done. */
+/** Journal: evidence of a run as JSON lines; what is about to be done, and what was there before, is on disk before it is done. */
 
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
-import type { Failure } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { StepOutcome } from "../model/report.ts";
-import type { Json, ObjectId, Values } from "../model/resource.ts";
+import { JOURNAL_FORMAT_VERSION, type JournalEntry, type JournalHeader } from "../model/journal.ts";
+import type { Json } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
-import type { Intent } from "./step.ts";
-
-/** Who ran what, where. `host` is that of the base URL, without path or credentials. */
-export interface JournalHeader {
-  readonly version: string;
-  readonly actor: string | null;
-  readonly commit: string | null;
-  readonly host: string;
-}
-
-/** `time` is ISO 8601. */
-export type JournalEntry =
-  | ({ readonly type: "run"; readonly started: string } & JournalHeader)
-  | {
-      readonly type: "change";
-      readonly key: string;
-      readonly action: string;
-      readonly id: ObjectId | null;
-      /** The resource's values before this run. */
-      readonly before: Values | null;
-    }
-  | ({ readonly type: "intent"; readonly time: string } & Intent)
-  | {
-      readonly type: "outcome";
-      readonly time: string;
-      readonly step: string;
-      readonly outcome: StepOutcome;
-      readonly id: ObjectId | null;
-      readonly recovered: boolean;
-      readonly failure: Failure | null;
-      readonly because: readonly string[];
-    }
-  | {
-      readonly type: "end";
-      readonly time: string;
-      /** As in the report. */
-      readonly requestCount: number;
-      readonly interrupted: boolean;
-      readonly notices: readonly string[];
-    };
 
 export interface Journal {
   readonly path: string;
@@ -85,7 +44,12 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
   try {
     const { handle, path } = await openFile(prepared.place);
     const journal = new FileJournal(handle, path);
-    const problem = await journal.record({ type: "run", started, ...options.header });
+    const problem = await journal.record({
+      type: "run",
+      format_version: JOURNAL_FORMAT_VERSION,
+      started,
+      ...options.header,
+    });
     if (problem === null) return { ok: true, journal };
     await journal.close();
     return unwritable(path, problem);

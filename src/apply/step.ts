@@ -1,8 +1,9 @@
 /** What carrying out a step may use (one context for the whole run), and the result that execute.ts gets. */
 
-import { type Answer, type Api, type Failure, type FailureType, isUnclear, type Method } from "../model/api.ts";
+import { type Answer, type Api, type Failure, type FailureType, isUnclear } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
+import type { Intent } from "../model/journal.ts";
 import {
   isReference,
   type Lookup,
@@ -38,15 +39,6 @@ export interface Context {
   /** Tells how much of an upload has been handed to the network. */
   uploading(step: string, sentBytes: number, totalBytes: number): void;
   note(step: string, note: NoteType, detail: string, waitSeconds?: number): void;
-}
-
-/** What is about to be done, for the journal. `to` of an upload is not part of it: it is a secret. */
-export interface Intent {
-  readonly step: string;
-  readonly reason: "step" | "repeat" | "useless" | "duplicate";
-  readonly method: Method | "upload" | "wait";
-  readonly path: readonly string[];
-  readonly body: JsonObject | null;
 }
 
 export interface StepResult {

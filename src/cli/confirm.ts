@@ -1,14 +1,21 @@
 /** The question before anything is changed: only a person at a terminal is asked. */
 
 import { createInterface } from "node:readline/promises";
+import type { Goal } from "../index.ts";
 import type { Terminal } from "./terminal.ts";
 
+const QUESTIONS: Readonly<Record<Goal, string>> = {
+  apply: "Apply these changes?",
+  destroy: "Destroy these resources?",
+  undo: "Undo that run by these changes?",
+};
+
 /** @returns whether the answer was `yes`; anything else, an interrupt included, is a no */
-export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Promise<boolean> {
+export async function confirm(terminal: Terminal, goal: Goal): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // readline handles Ctrl-C itself, so no signal comes.
   lines.on("SIGINT", () => terminal.interrupt.raise("SIGINT"));
-  const question = goal === "destroy" ? "Destroy these resources?" : "Apply these changes?";
+  const question = QUESTIONS[goal];
   try {
     const answer = await terminal.interrupt.whileHandlingSignals(() =>
       lines.question(`\n${question} Only "yes" is accepted: `, { signal: terminal.interrupt.first }),

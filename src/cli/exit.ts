@@ -44,5 +44,5 @@ export const EXIT_CODES_HELP = `Exit codes:
   4  refused, nothing done: guards, ownership, ambiguous identity, account
   5  not within the reviewed plan
   6  applied in part: something failed, was skipped, or is blocked; or --verify
-     found something missing
+     found something missing, undone or not
   129, 130, 143  interrupted`;

@@ -48,6 +48,17 @@ export interface ChangedSinceFlags {
   readonly savedChangedSince?: ChangedSince | null;
 }
 
+/** What makes a plan of the goal `undo`: a journal, and which of its runs. */
+export interface UndoFlags {
+  readonly undo?: string;
+  /** When the run began, as the journal has it. Absent: the only one. */
+  readonly run?: string;
+}
+
+export function runFlag(): Option {
+  return new Option("--run <time>", "which run of the journal, where it holds several");
+}
+
 /** Output for people, for programs, for a pull request, and for a browser. */
 export type Format = "text" | "json" | "markdown" | "html";
 

@@ -455,7 +455,11 @@ async function writeNew(into: string, path: string, write: (file: string) => Pro
 const ACTOR_VARIABLES = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_USER_ID"];
 const COMMIT_VARIABLES = ["GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"];
 
-export async function runMetadata(root: string, baseUrl: string, environment: Environment): Promise<JournalHeader> {
+export async function runMetadata(
+  root: string,
+  baseUrl: string,
+  environment: Environment,
+): Promise<Pick<JournalHeader, "version" | "actor" | "commit" | "host">> {
   return {
     version: readVersion(),
     actor: firstOf(ACTOR_VARIABLES, environment) ?? localUser(),

@@ -44,6 +44,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "file-unwritable": "a file that the command writes cannot be written",
   "internal-error": "an error of Tenon: please report it",
   "invalid-argument": "the value of an option or argument is not one that it can have",
+  "journal-unreadable": "the journal of `undo`, or of `apply --undo`, cannot be read",
   "missing-argument": "an argument is missing",
   "missing-option": "an option that the command cannot do without is missing",
   "missing-value": "an option is given without its value",
@@ -88,6 +89,7 @@ export type ErrorCode =
   | "file-unwritable"
   | "internal-error"
   | "invalid-argument"
+  | "journal-unreadable"
   | "missing-argument"
   | "missing-option"
   | "nothing-selected"

@@ -72,6 +72,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/apply.ts")).defineDestroy,
   },
   {
+    name: "undo",
+    usage: "[options] <journal> [dir]",
+    summary: "show what would take back what an apply did",
+    access: "reads",
+    load: async () => (await import("./commands/undo.ts")).define,
+  },
+  {
     name: "drift",
     usage: "[options] [dir]",
     summary: "say what differs from the manifests",

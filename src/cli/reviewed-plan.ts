@@ -22,6 +22,8 @@ type Asked = Pick<
   "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone" | "neverDestroy"
 > & {
   readonly changedSince?: string;
+  /** A journal. */
+  readonly undo?: string;
   /** Nothing is taken from the file: a flag that is not given must be absent there, too. */
   readonly pin?: boolean;
 };
@@ -30,8 +32,19 @@ type Asked = Pick<
 export function asPlanned<Flags extends PlanFlags & ChangedSinceFlags>(flags: Flags, { inputs }: Plan): Flags {
   const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone, neverDestroy } = inputs;
   const env = environment === null ? {} : { env: environment };
+  const undone = inputs.journal === undefined ? {} : { undo: inputs.journal.file, run: inputs.journal.started };
   const selection = { target: targets, exclude: excludes, savedChangedSince: inputs.changedSince };
-  return { ...flags, ...env, ...selection, saved: variables, skipUnsupported, takeOwnershipFrom, clone, neverDestroy };
+  return {
+    ...flags,
+    ...env,
+    ...undone,
+    ...selection,
+    saved: variables,
+    skipUnsupported,
+    takeOwnershipFrom,
+    clone,
+    neverDestroy,
+  };
 }
 
 /**
@@ -42,6 +55,10 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
   const { pin = false, env, target, exclude, takeOwnershipFrom, skipUnsupported, clone, neverDestroy } = asked;
   if (goal !== command && (pin || command === "destroy")) return OTHER_GOAL[goal];
   const isGiven = (value: unknown): boolean => pin || value !== undefined;
+  if (isGiven(asked.undo) && asked.undo !== inputs.journal?.file) {
+    const flagOf = (file: string | undefined) => (file === undefined ? "no --undo" : `--undo ${file}`);
+    return differs("journal", flagOf(asked.undo), `with ${flagOf(inputs.journal?.file)}`, pin);
+  }
   const { environment, targets, excludes } = inputs;
   if (isGiven(env) && (env ?? null) !== environment)
     return differs("environment", nameOf(env ?? null), `with ${nameOf(environment)}`, pin);
@@ -79,16 +96,21 @@ function nameOf(environment: string | null): string {
 const OTHER_GOAL: Readonly<Record<Goal, Diagnostic>> = {
   apply: otherGoal("apply"),
   destroy: otherGoal("destroy"),
+  undo: otherGoal("undo"),
 };
 
 function otherGoal(goal: Goal): Diagnostic {
-  const purpose = goal === "apply" ? "make the account fit the manifests" : "delete what is declared";
+  const purpose = {
+    apply: "make the account fit the manifests",
+    destroy: "delete what is declared",
+    undo: "take back what another run did",
+  }[goal];
   return {
     code: "plan-file-differs",
     severity: "error",
     summary: `the plan file is a plan for \`${goal}\``,
     detail: `Its steps ${purpose}.`,
-    fix: `tenon ${goal} --plan FILE carries it out.`,
+    fix: `tenon ${goal === "destroy" ? goal : "apply"} --plan FILE carries it out.`,
   };
 }
 

@@ -21,13 +21,14 @@ import {
   UploadFiles,
 } from "../index.ts";
 import { dateOf } from "../model/annotations.ts";
+import type { JournalledRun } from "../model/journal.ts";
 import type { Live, Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { BaseRequest, OpenedBase } from "./base.ts";
 import { needDialect, resolveDialect, type WithClient, withReader } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import type { ChangedSinceFlags, PlanFlags } from "./flags.ts";
+import type { ChangedSinceFlags, PlanFlags, UndoFlags } from "./flags.ts";
 import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { printMarkdown } from "./output.ts";
 import { Meter, Progress } from "./progress.ts";
@@ -48,6 +49,8 @@ export interface Session<Client extends ReadClient = ReadClient> {
   readonly changedSince: ChangedSince | null;
   /** The files that plans of this session want to upload: each is checked once. */
   readonly uploads: UploadFiles;
+  /** For the goal `undo`: the run that is taken back. */
+  readonly run?: JournalledRun;
 }
 
 /** What planning needs of a session, and what `plan` and `drift` may add. */
@@ -70,7 +73,14 @@ interface Moment {
 }
 
 export type Planned =
-  | { readonly ok: true; readonly plan: Plan; readonly live: Live; readonly longLists: LongLists }
+  | {
+      readonly ok: true;
+      readonly plan: Plan;
+      /** What the plan leads to: the project's or, for an undo, what the run has touched. */
+      readonly desired: Desired;
+      readonly live: Live;
+      readonly longLists: LongLists;
+    }
   /** `refused`: the plan that was refused, if there is one. */
   | { readonly ok: false; readonly code: ExitCode; readonly refused: Plan | null };
 
@@ -81,7 +91,7 @@ export type Planned =
 export async function inSession<Client extends ReadClient>(
   terminal: Terminal,
   directory: string | undefined,
-  flags: PlanFlags & ChangedSinceFlags,
+  flags: PlanFlags & ChangedSinceFlags & UndoFlags,
   goal: Goal,
   connect: WithClient<Client>,
   work: (session: Session<Client>) => Promise<ExitCode>,
@@ -96,9 +106,32 @@ export async function inSession<Client extends ReadClient>(
   const found = await changedSinceOf(terminal, { directory, project, flags, dialect });
   if (!found.ok) return found.code;
   const { changedSince } = found;
-  return connect(terminal, flags, (api, connection) =>
-    work({ project, connection, api, terminal, flags, goal, changedSince, uploads: new UploadFiles(project.root) }),
-  );
+  return connect(terminal, flags, async (api, connection) => {
+    const undoing = await runToUndo(terminal, flags, project, connection.baseUrl);
+    if (!undoing.ok) return undoing.code;
+    const uploads = new UploadFiles(project.root);
+    return work({ project, connection, api, terminal, flags, goal, changedSince, uploads, ...undoing.session });
+  });
+}
+
+type Undoing =
+  | { readonly ok: true; readonly session: { readonly run: JournalledRun; readonly goal: "undo" } | object }
+  | { readonly ok: false; readonly code: ExitCode };
+
+/** Reads the journal of the run that is to be undone, before any request. */
+async function runToUndo(
+  terminal: Terminal,
+  { undo, run: started }: UndoFlags,
+  project: Project,
+  baseUrl: string,
+): Promise<Undoing> {
+  if (undo === undefined) return { ok: true, session: {} };
+  const { openRun } = await import("./undo-journal.ts");
+  const opened = await openRun(terminal, { file: undo, started: started ?? null }, project, {
+    baseUrl,
+    account: accountOf(terminal),
+  });
+  return opened.ok ? { ok: true, session: { run: opened.run, goal: "undo" } } : opened;
 }
 
 /** An apply must know what it is narrowed to, so an invalid base is an error here. */
@@ -141,6 +174,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     ...moment,
     ...(session.sendsFiles === false ? comparedFiles(project.desired, files) : files),
     ...(base === undefined ? {} : { base }),
+    ...(session.run === undefined ? {} : { run: session.run }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],
     changedSince: session.changedSince,
@@ -165,8 +199,8 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     return { ok: false, code: EXIT.error, refused: null };
   }
   const plan = { ...result.plan, warnings: [...(session.warnings ?? []), ...result.plan.warnings] };
-  const { live, longLists } = result;
-  return plan.refusals.length === 0 ? { ok: true, plan, live, longLists } : refused(session, plan);
+  const { desired, live, longLists } = result;
+  return plan.refusals.length === 0 ? { ok: true, plan, desired, live, longLists } : refused(session, plan);
 }
 
 async function refused({ terminal, project, flags }: PlanSession, plan: Plan): Promise<Planned> {
@@ -222,7 +256,7 @@ export function accountOf({ environment }: Terminal): string | null {
 
 // The sessions of `plan` and `drift`, which change nothing: they may use a snapshot in place of the service, and compare with a base.
 
-export interface ReadingFlags extends PlanFlags {
+export interface ReadingFlags extends PlanFlags, UndoFlags {
   /** A git ref or a folder: only what is declared otherwise there is read. */
   readonly changedSince?: string;
   /** A snapshot to plan against. */
@@ -276,7 +310,12 @@ export async function inReading(
     warnings: base?.base === null ? [base.warning] : [],
     ...(moment === null ? {} : { moment }),
   };
-  if (snapshot === null) return withReader(terminal, flags, (api, { token }) => work({ ...session, api, token }));
+  if (snapshot === null) {
+    return withReader(terminal, flags, async (api, { token, baseUrl }) => {
+      const undoing = await runToUndo(terminal, flags, project, baseUrl);
+      return undoing.ok ? work({ ...session, api, token, ...undoing.session }) : undoing.code;
+    });
+  }
   const { openSnapshot } = await import("../live/index.ts");
   return work({ ...session, api: openSnapshot(snapshot) });
 }

@@ -12,6 +12,7 @@ export type Action = "create" | "update" | "replace" | "delete" | "no-op";
  * - `take-over`: another owner's tag is replaced, with consent.
  * - `release`: the owner's tag is taken off.
  * - `rename`: the identifying name changes, the object stays.
+ * - `undo`: the run that is undone made it.
  * - `prune`: it carries the owner's tag and is no longer declared.
  * - `retire`: it is not among the newest of its family, or its family's file has changed: `keep` is the consent.
  * - `superseded`: another one has taken its place, and the run that made that did not live to delete it.
@@ -24,6 +25,7 @@ export type ChangeLabel =
   | "take-over"
   | "release"
   | "rename"
+  | "undo"
   | "prune"
   | "retire"
   | "superseded"
@@ -120,6 +122,8 @@ export type Block =
     }
   /** Nobody knows when whoever began it gives it up. `address` as above; null: no consent takes it. */
   | { readonly type: "upload-of-others"; readonly id: ObjectId; readonly address: Address | null }
+  /** An undo would take back what a run has made of it, and somebody has changed it since. */
+  | { readonly type: "changed-since"; readonly run: string }
   /** It could be any of these, by id. */
   /** `more`: so many beside those that are listed. */
   | { readonly type: "ambiguous"; readonly candidates: readonly Candidate[]; readonly more?: number }

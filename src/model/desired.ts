@@ -21,6 +21,10 @@ export interface Declared<Spec = unknown> {
   readonly span: Span;
   /** The place of its `id:`; absent if it has none. */
   readonly idSpan?: Span;
+  /** By an undo: whose tag the object is to carry, null for none; absent: the project's owner's. */
+  readonly owner?: string | null;
+  /** By an undo: the object is to go, as the run that is undone made it. */
+  readonly goes?: true;
   /** Only a part of what is in the object is declared: the object itself is another project's, which must have agreed to it. */
   readonly part?: true;
   /** What it is to be is decided by a file, too: that two manifests declare it alike does not say that nothing changes. */

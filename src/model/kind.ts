@@ -16,6 +16,8 @@ export interface KindFacts {
   readonly identifiedByValues?: true;
   /** What is in it goes with it and has no change of its own: the change's `holds` says how much it is. */
   readonly takesContents?: true;
+  /** What it holds is in nothing that can be read: once deleted, it does not come back. */
+  readonly cannotBeRemade?: true;
   /** What a new one has unless its manifest says otherwise. */
   readonly expected?: Values;
   /** Fields with which it serves otherwise as a whole, or no more: a change of one is as grave as a loss. */

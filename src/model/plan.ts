@@ -7,7 +7,8 @@ import type { Diagnostic } from "./diagnostic.ts";
 import type { Kinds } from "./kind.ts";
 import type { Address, Json, JsonObject, Kind, ObjectId, UnitName } from "./resource.ts";
 
-export type Goal = "apply" | "destroy";
+/** `undo`: take back what a run of apply has done, as its journal says. */
+export type Goal = "apply" | "destroy" | "undo";
 
 export interface Plan {
   readonly goal: Goal;
@@ -58,8 +59,17 @@ export interface PlanInputs {
   readonly clone: boolean;
   /** --changed-since; null: the whole project. */
   readonly changedSince: ChangedSince | null;
+  /** The journal whose run is undone; absent: the goal is another one. */
+  readonly journal?: JournalInput;
   /** --never-destroy: whatever would delete or replace an object is left out. */
   readonly neverDestroy: boolean;
+}
+
+export interface JournalInput {
+  /** As it was given: absolute, or relative to the working directory. */
+  readonly file: string;
+  /** When the run that is undone began: ISO 8601. A journal may hold several. */
+  readonly started: string;
 }
 
 /** The value of a variable. */

@@ -27,6 +27,12 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   list(live: Live): readonly ListedResource[];
   /** The way back: what would declare the live object, saying only what differs from the defaults; null if nothing can. */
   declare(live: Live): Declared<Spec> | null;
+  /** The live object and what was read in it, with values in the form of those of changes. */
+  valuesOf(live: Live): LiveValues;
+  /** The way back from a change: what declares an object that has these values. */
+  restate(values: RestatedValues, context: RestateContext<Spec>): Declared<Spec>;
+  /** Those of `wanted` that the service would refuse beside `staying`, all in one object. Absent: nothing of it is in others. */
+  clashing?(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values>;
   /** Of several live objects of an entry's key, those that it can mean; the others are left from before. Absent: all of them. */
   prefer?(declared: Declared<Spec>, live: readonly Live[], context: PairContext): readonly Live[];
   /** What becomes of live objects with our tag that no entry means. Absent: each is pruned. */
@@ -63,6 +69,28 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   duplicateKey?(lookup: Lookup, item?: JsonObject): string | null;
   /** How an item that goes by the same name stands to what the step sent. `own`: what the step made, as it is listed now. */
   likeness?(lookup: Lookup, item: JsonObject, own: JsonObject): Likeness;
+}
+
+export interface LiveValues {
+  readonly values: Values;
+  /** Only of kinds and types that can be declared. */
+  readonly within: readonly { readonly kind: Kind; readonly id: ObjectId; readonly values: Values }[];
+}
+
+/** Values under the API's names, as a change has them. */
+export interface RestatedValues {
+  /** Of the object itself; a field that is absent is left alone. */
+  readonly values: Values;
+  /** Of all that is in it; null: that is not managed. */
+  readonly within: readonly Values[] | null;
+}
+
+export interface RestateContext<Spec = unknown> {
+  /** The project's own entry of the object: what it protects and ignores holds. null: there is none. */
+  readonly own: Declared<Spec> | null;
+  /** The names within it that are this project's, if the object is another's; null: it is not. */
+  readonly part: readonly string[] | null;
+  readonly span: Span;
 }
 
 /** A live resource as lists show it. */
@@ -258,7 +286,7 @@ export type Match<Spec = unknown, Live = unknown> =
       readonly declared: Declared<Spec> | null;
       readonly removed: Removed | null;
       readonly live: Live;
-      readonly label: "prune" | "retire" | "superseded" | null;
+      readonly label: "prune" | "retire" | "superseded" | "undo" | null;
       /** See Leaving. */
       readonly replacedBy?: Declared<Spec>;
       /** What declared it in the manifests that the plan is compared with; null if nothing did, or there are none. */

@@ -222,8 +222,9 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
 }
 
 /**
- * Guards for roots and parts that are pruned or replaced, and for records whose entries have expired. Another deletion needs no consent here:
- * the object is named under `removed`, it is retired, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
+ * Guards for roots and parts that are pruned or replaced, or that an undo deletes, and for records whose entries have expired. Another deletion
+ * needs no consent here: the object is named under `removed`, it is retired, or it is part of another object. An upload that was never
+ * completed holds nothing that needs a consent.
  * What is superseded goes with the consent to the replace that has left it.
  */
 function replaceAndPruneGuards(changes: readonly Change[], given: Given): Guard[] {
@@ -234,7 +235,9 @@ function replaceAndPruneGuards(changes: readonly Change[], given: Given): Guard[
       const { address, root, action, labels, replacedBy } = change;
       if (replacedBy !== undefined) return [guard("replace", { ...change, address: replacedBy }, given)];
       if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, given)];
-      return action === "delete" && labels.includes("prune") ? [guard("delete", change, given)] : [];
+      return action === "delete" && (labels.includes("prune") || labels.includes("undo"))
+        ? [guard("delete", change, given)]
+        : [];
     });
   // Records may share an address: one guard asks for all of them.
   const expired = new Map(changes.flatMap((change) => (isExpired(change) ? [[liveAddressOf(change), change]] : [])));

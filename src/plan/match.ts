@@ -157,7 +157,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   }
   for (const candidate of context.alsoDelete) matches.push(deletion(candidate.live, null, null, null));
   const unnamed = candidates.unclaimed().filter(({ identity }) => identity.owner === desired.owner);
-  const keepsAll = desired.owner === null || options.goal === "destroy";
+  const keepsAll = desired.owner === null || options.goal !== "apply";
   const undeclared = keepsAll ? NOTHING_LEAVES : matchUndeclared(unit, matches, unnamed, options);
   for (const match of undeclared.matches) matches.push(match);
   // One object may be matched and refused: two entries may mean it.
@@ -280,7 +280,7 @@ function unclearDeclared(
   desired: Desired,
   options: MatchOptions,
 ): readonly Match[] {
-  if (options.goal === "apply") return [{ intent: "create", declared: entry, removed: null, live: null }];
+  if (options.goal !== "destroy") return [{ intent: "create", declared: entry, removed: null, live: null }];
   return found
     .filter(({ identity }) => desired.owner === null || identity.owner === desired.owner)
     .map(({ live }) => deletion(live, null, null, null));
@@ -349,7 +349,7 @@ function byLabel(
   { candidates, options }: MatchContext,
 ): Candidate | Candidate[] | undefined {
   const named = candidates.withKey(entry.key);
-  const found = named.length === 0 && options.goal === "apply" ? withFormerLabel(entry, candidates) : named;
+  const found = named.length === 0 && options.goal !== "destroy" ? withFormerLabel(entry, candidates) : named;
   return found.length > 1 ? found : found[0];
 }
 
@@ -393,7 +393,8 @@ function manage(
   findings: MatchFindings,
 ): Match | null {
   if (refuseForeign(entry, identity, desired, options, findings)) return null;
-  if (options.goal === "apply") return { intent: "manage", declared: entry, removed: null, live };
+  if (entry.goes === true) return deletion(live, entry, null, "undo");
+  if (options.goal !== "destroy") return { intent: "manage", declared: entry, removed: null, live };
   // This project made or adopted only what carries its owner's tag.
   if (desired.owner !== null && identity.owner !== desired.owner) return null;
   return deletion(live, entry, null, null);

@@ -17,7 +17,7 @@ export function matchPart(
   owner: string | null,
   goal: Goal,
 ): { readonly match: Match | null; readonly objection: Diagnostic | null } {
-  if (found === null) return { match: null, objection: goal === "apply" ? partOfNothing(entry) : null };
+  if (found === null) return { match: null, objection: goal !== "destroy" ? partOfNothing(entry) : null };
   const objection = objectionTo(entry, found.identity, owner);
   if (objection !== null) return { match: null, objection };
   const empties = goal === "destroy" ? { empties: true as const } : {};

@@ -13,6 +13,7 @@ import {
   type FreeSpace,
   type Goal,
   isNarrowed,
+  type JournalInput,
   type LeftAlone,
   type Plan,
   type PlanInputs,
@@ -35,6 +36,7 @@ import {
   withholdRemovals,
   withoutBlockedSteps,
 } from "./select.ts";
+import type { UndoConflict } from "./undo.ts";
 
 export interface PlanOptions {
   readonly goal: Goal;
@@ -73,6 +75,8 @@ export interface PlanOptions {
   readonly changedSince?: ChangedSince | null;
   /** Whether whatever would delete or replace an object is left out. Default: false. */
   readonly neverDestroy?: boolean;
+  /** The run that is undone, with what somebody has changed of it since. Absent: the goal is another one. */
+  readonly undo?: { readonly journal: JournalInput; readonly conflicts: readonly UndoConflict[] };
 }
 
 /** @param live a unit that is absent was not read, and is not planned */
@@ -109,6 +113,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       takeOwnershipFrom: options.takeOwnershipFrom,
       clone: options.clone,
       changedSince,
+      ...(options.undo === undefined ? {} : { journal: options.undo.journal }),
       neverDestroy,
     },
     changes: unblocked.changes,
@@ -128,10 +133,10 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     warnings: byAddress([
       ...expiredConsents(consents, today),
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
-      ...idsBecomingStale(desired, unblocked.changes),
+      ...(options.undo === undefined ? idsBecomingStale(desired, unblocked.changes) : []),
     ]),
     freeSpace: worked.flatMap((work) => unitFreeSpace(work, unblocked.changes)),
-    leftAlone: mergeLeftAlone(worked, narrowed),
+    leftAlone: mergeLeftAlone(worked, narrowed || options.undo !== undefined),
     families: worked.flatMap(({ matched }) => matched.families),
     requestCount: ordered.steps.length + countLastLooks(ordered.steps, kinds),
     pace: null,
@@ -208,7 +213,10 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
   const mayPrune = (address: Address): boolean =>
     targets.length === 0 && excludes.length === 0 && (roots === null || roots.has(address));
   const matched = matchUnit(unit, desired, live, { ...options, context, mayPrune, isAsDeclared });
-  const paired = blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched);
+  const paired = blockChangedSince(
+    blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched),
+    options.undo?.conflicts ?? [],
+  );
   const addresses = new Set(paired.pairs.map(({ resource }) => resource.address));
   const formerAddresses = new Map(
     paired.pairs.flatMap(({ resource: { address, previousAddress } }) =>
@@ -298,6 +306,20 @@ function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
     const rootSaysWhy = address !== root && changed.has(root);
     const block: Block = rootSaysWhy ? { type: "depends", on: [root] } : { type: "stale-id", candidate: { id, shown } };
     return blockedPair(pair, block, guess.entry.span);
+  });
+  return { ...paired, pairs };
+}
+
+/** What an undo would take back, and somebody has changed since, stays as it is; the plan shows what it would become. */
+function blockChangedSince(paired: Paired, conflicts: readonly UndoConflict[]): Paired {
+  if (conflicts.length === 0) return paired;
+  const byId = new Map(conflicts.map((one) => [`${one.kind} ${one.id}`, one]));
+  const pairs = paired.pairs.map((pair): Pair => {
+    const conflict = byId.get(`${pair.resource.kind} ${pair.resource.id}`);
+    if (conflict === undefined) return pair;
+    const { resource, rules } = pair;
+    const block: Block = { type: "changed-since", run: conflict.run };
+    return { resource: { ...resource, after: conflict.after }, rules: { ...rules, block } };
   });
   return { ...paired, pairs };
 }

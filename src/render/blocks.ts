@@ -40,6 +40,12 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
           ? "Remove it from the manifest, as external-dns keeps it; or narrow the preset under `ignore`."
           : "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
       };
+    case "changed-since":
+      return {
+        reason: `somebody has changed it since the run of ${escapeText(block.run)}`,
+        items: [],
+        fix: "It stays as it is. Change it by hand or by the manifest.",
+      };
     case "ambiguous":
       return {
         reason: `${count(block.candidates.length + (block.more ?? 0), "live object carries", "live objects carry")} this label, and nothing says which is meant`,

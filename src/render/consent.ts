@@ -21,6 +21,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
+      if (of.inputs.journal !== undefined) return `${address} would be deleted: the run that is undone made it`;
       return aroundOf(guard, kinds) === null
         ? `${address} would be deleted: it carries our tag and is ${declaredText(guard, of)}`
         : `${address} would be deleted: its entry ${expiredText(expiryOf(guard, of))}`;
@@ -43,10 +44,11 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
 }
 
 /** What consent was given to, as a clause after `to`. */
-export function consentText(guard: Guard, kinds: Kinds): string {
+export function consentText(guard: Guard, { inputs }: Pick<Plan, "inputs">, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
+      if (inputs.journal !== undefined) return `delete ${address}, which that run made`;
       return aroundOf(guard, kinds) === null
         ? `delete ${address}, which is no longer declared`
         : `delete ${address}, whose entry has expired`;

@@ -111,7 +111,9 @@ function reasonToGo({ own, contents, children }: GroupView): string | null {
   const part = own.kind.takesContents ? null : contents;
   if (children.some(({ kind, change }) => kind !== part || change.labels.length > 0)) return null;
   const { kind, labels } = own.change;
-  return labels.every((label) => label === "prune" || label === "retire") ? `${kind} ${labels.join()}` : null;
+  return labels.every((label) => label === "prune" || label === "retire" || label === "undo")
+    ? `${kind} ${labels.join()}`
+    : null;
 }
 
 function onlyGoes({ mark, change }: ChangeView): boolean {

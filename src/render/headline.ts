@@ -132,6 +132,8 @@ function labelWords(label: ChangeLabel, { action, before, annotations }: Change)
       return `take over from ${escapeText(typeof before?.["owner"] === "string" ? before["owner"] : "another owner")}`;
     case "release":
       return "release: no longer ours to manage";
+    case "undo":
+      return "undo: made by that run";
     case "prune":
       return "prune: no longer declared";
     case "retire":

@@ -12,6 +12,7 @@ import * as news from "./drift-news.ts";
 import * as inspections from "./inspection.ts";
 import * as documents from "./markdown/documents.ts";
 import * as texts from "./plan-text.ts";
+import type { Undone } from "./report.ts";
 
 export { type DiagnosticStyle, renderDiagnostics } from "./diagnostics.ts";
 export { renderDriftJson } from "./drift.ts";
@@ -19,7 +20,7 @@ export { renderNewsJson } from "./drift-news.ts";
 export { renderInspectionJson } from "./inspection.ts";
 export { renderPlanJson, renderPlanJsonParts } from "./plan-json.ts";
 export { renderUnreviewedText, type TextOptions } from "./plan-text.ts";
-export { renderReportJson, renderReportText, renderValidationJson } from "./report.ts";
+export { renderReportJson, renderReportText, renderValidationJson, type Undone } from "./report.ts";
 export { renderVerificationJson, renderVerificationText } from "./verification.ts";
 
 /** Text for people names kinds in words, which the units define. */
@@ -66,8 +67,13 @@ export function renderPlanMarkdown(plan: Plan): string {
  * @param plan the one that was applied
  * @param verification what nameservers answered afterwards; null: they were not asked
  */
-export function renderReportMarkdown(report: Report, plan: Plan, verification: Verification | null): string {
-  return documents.renderReportMarkdown(report, plan, verification, KINDS);
+export function renderReportMarkdown(
+  report: Report,
+  plan: Plan,
+  verification: Verification | null,
+  undone: Undone | null = null,
+): string {
+  return documents.renderReportMarkdown(report, plan, verification, undone, KINDS);
 }
 
 /** Within the size of a comment. Objects for which there is no room are counted. */

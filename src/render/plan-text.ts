@@ -353,7 +353,7 @@ function guardLines(plan: Plan, view: PlanView, { kinds, paint, width }: Context
     lines.push(...consentLines(words, DETAIL_INDENT));
   }
   if (view.consented.length > 0) lines.push("Consent is given to:");
-  for (const guard of view.consented) lines.push(...wrap(consentText(guard, kinds), width, CHILD_INDENT.length));
+  for (const guard of view.consented) lines.push(...wrap(consentText(guard, plan, kinds), width, CHILD_INDENT.length));
   return lines;
 }
 

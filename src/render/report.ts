@@ -3,7 +3,7 @@
 import type { Failure } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
-import { type Plan, summarise } from "../model/plan.ts";
+import { type Goal, type Plan, summarise } from "../model/plan.ts";
 import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
 import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { compareText, jsonText } from "../model/text.ts";
@@ -20,6 +20,9 @@ import { count, someRootCounts, sortKeys } from "./view.ts";
 /** The version of schemas/report.schema.json. */
 const REPORT_FORMAT_VERSION = 2;
 const INDENT = 2;
+
+/** As the headings of reports say it. */
+export const GOAL_WORDS: Readonly<Record<Goal, string>> = { apply: "Apply", destroy: "Destroy", undo: "Undo" };
 
 /**
  * The report as text, newline-terminated. If all is done, the last line is `Apply complete! Resources: N added, N changed, N destroyed.`,
@@ -141,7 +144,7 @@ export function failureText(failure: Failure): string {
 
 function closing(report: Report, plan: Plan, paint: Paint, width: number): string[] {
   const resources = `Resources: ${report.added} added, ${report.changed} changed, ${report.destroyed} destroyed.`;
-  const goal = plan.goal === "destroy" ? "Destroy" : "Apply";
+  const goal = GOAL_WORDS[plan.goal];
   const left = leftovers(report);
   if (left === "" && !report.interrupted) return [`${paint.good(`${goal} complete!`)} ${resources}`];
   const state = report.interrupted ? "interrupted" : "incomplete";
@@ -193,10 +196,40 @@ function idsOf({ steps }: Report, plan: Plan): (key: string) => ObjectId | null 
 /**
  * The report as one line of JSON, newline-terminated: schemas/report.schema.json.
  * @param verification what nameservers answered afterwards; null: they were not asked
+ * @param undone what was undone because of that; null: nothing had to be
  */
-export function renderReportJson(report: Report, plan: Plan, verification: Verification | null = null): string {
+export function renderReportJson(
+  report: Report,
+  plan: Plan,
+  verification: Verification | null = null,
+  undone: Undone | null = null,
+): string {
+  return `${jsonText(reportJson(report, plan, verification, undone))}\n`;
+}
+
+/** What `--undo-on-failure` did. */
+export interface Undone {
+  /** All that the run had changed is as it was before, and is served so. */
+  readonly isComplete: boolean;
+  /** What was not undone, and why: sentences. */
+  readonly problems: readonly string[];
+  /** null: it was not begun. */
+  readonly done: { readonly plan: Plan; readonly report: Report } | null;
+  readonly verification: Verification | null;
+}
+
+function undoneJson({ isComplete, problems, done, verification }: Undone): JsonObject {
+  return {
+    complete: isComplete,
+    problems: [...problems],
+    report: done === null ? null : reportJson(done.report, done.plan, null, null),
+    verification: verification === null ? null : verificationJson(verification),
+  };
+}
+
+function reportJson(report: Report, plan: Plan, verification: Verification | null, undone: Undone | null): JsonObject {
   const idOf = idsOf(report, plan);
-  const json = {
+  return {
     type: "report",
     format_version: REPORT_FORMAT_VERSION,
     goal: plan.goal,
@@ -209,11 +242,11 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
     requests: report.requestCount,
     interrupted: report.interrupted,
     changes: sortedChanges(report).map(({ key, outcome }) => ({ address: key, outcome, id: idOf(key) })),
-    steps: report.steps.map((step) => sortKeys(step as unknown as Json)),
-    notices: report.notices,
+    steps: report.steps.map((step) => sortKeys(step as unknown as Json) as JsonObject),
+    notices: [...report.notices],
     ...(verification === null ? {} : { verification: verificationJson(verification) }),
+    ...(undone === null ? {} : { undo: undoneJson(undone) }),
   };
-  return `${jsonText(json)}\n`;
 }
 
 // Two events of an apply, each as one line of JSON: the plan before it begins, and the reason why it was refused.

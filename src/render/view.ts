@@ -316,6 +316,7 @@ const NO_CHANGES_KEPT = "No changes but what --never-destroy leaves out.";
 const NO_CHANGES_WITHIN = "No changes within the targets.";
 /** In Terraform's words. */
 const NOTHING_TO_DESTROY = "No changes. No objects need to be destroyed.";
+const NOTHING_TO_UNDO = "No changes. Nothing that the run did is left to undo.";
 export const GAPS_HEADING = "Names that will have no answer for a moment; the change itself forces it:";
 
 const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
@@ -350,7 +351,7 @@ export function changedSinceText(
 export function noChangesText({ goal, inputs, withheld }: Pick<Plan, "goal" | "inputs" | "withheld">): string {
   if (withheld.length > 0) return NO_CHANGES_KEPT;
   if (isNarrowed(inputs)) return NO_CHANGES_WITHIN;
-  return goal === "destroy" ? NOTHING_TO_DESTROY : NO_CHANGES;
+  return { apply: NO_CHANGES, destroy: NOTHING_TO_DESTROY, undo: NOTHING_TO_UNDO }[goal];
 }
 
 export function gapText({ what, root, before, wanted }: Gap): string {

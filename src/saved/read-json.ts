@@ -132,9 +132,7 @@ export function older({ noun, code, command }: SavedKind, version: number, known
  * @throws if the schema cannot be read
  */
 export async function schemaProblems(value: Json, schema: string): Promise<string[]> {
-  const compiled = validators.get(schema) ?? compile(schema);
-  validators.set(schema, compiled);
-  const validate = await compiled;
+  const validate = await validatorOf(schema);
   if (validate(value)) return [];
   return (validate.errors ?? []).map(
     ({ instancePath, message }) => `${instancePath || "/"} ${message ?? "is not valid"}`,
@@ -143,6 +141,13 @@ export async function schemaProblems(value: Json, schema: string): Promise<strin
 
 /** Each schema is compiled once: compiling takes longer than checking a file. */
 const validators: Map<string, Promise<ValidateFunction>> = new Map();
+
+/** The validator of a schema, for one who checks many values: it keeps the first thing that does not fit. */
+export function validatorOf(schema: string): Promise<ValidateFunction> {
+  const compiled = validators.get(schema) ?? compile(schema);
+  validators.set(schema, compiled);
+  return compiled;
+}
 
 async function compile(schema: string): Promise<ValidateFunction> {
   return compiledSchema(JSON.parse(readPackageFile(schema)) as JsonObject, "first");

@@ -167,7 +167,7 @@ export function request(
 // Live objects that share a label: each gets an address of its own, so that no two are mistaken for one object.
 
 /**
- * Finds the address of each match. A declared object gets the address of its label. If no declared object has it, the undeclared object
+ * Finds the address of each match. A declared object gets the address of its label, unless an undo deletes it. If no declared object has it, the undeclared object
  * with the lowest id gets it; the others get their id appended: `vpc/prod:123`. If several objects of one label are to be pruned, each gets
  * its id: otherwise the consent to prune one would later hold for another that gets its address.
  */
@@ -178,8 +178,8 @@ export function rootAddresses<Spec, Live>(
   const addresses = new Map<Match<Spec, Live>, Address>();
   const rest: { match: Match<Spec, Live>; identity: LiveIdentity }[] = [];
   for (const match of matches) {
-    if (match.declared !== null) addresses.set(match, match.declared.address);
-    else rest.push({ match, identity: identify(match.live) });
+    if (match.declared !== null && match.declared.goes !== true) addresses.set(match, match.declared.address);
+    else if (match.live !== null) rest.push({ match, identity: identify(match.live) });
   }
   const taken = new Set(addresses.values());
   const pruned = groupBy(rest.filter(isUndeclared), ({ identity }) => identity.address);

@@ -3,6 +3,7 @@
  */
 
 import type { ChangeLabel } from "../model/change.ts";
+import type { Declared } from "../model/desired.ts";
 import type { Json, Values } from "../model/resource.ts";
 import type { LoadContext, Match, PairContext } from "../model/unit.ts";
 
@@ -154,6 +155,11 @@ export function joinDescription(text: string, owner: string | null, sha256: stri
   return text === "" ? tag : `${text} ${tag}`;
 }
 
+/** The owner whose tag the declared object is to carry; null: none. */
+export function wantedOwner({ owner }: Declared, context: PairContext): string | null {
+  return owner === undefined ? context.owner : owner;
+}
+
 /**
  * Why the change of a root (a VPC, domain or image) is there, beyond its action.
  * @param live the live object's normalised values; `owner` is the one in its tag
@@ -176,8 +182,10 @@ export function rootLabels(
       if (match.declared.part === true) return [];
       const labels: ChangeLabel[] = [];
       const owner = live?.["owner"] ?? null;
-      if (owner === null && context.owner !== null) labels.push("adopt");
-      if (owner !== null && owner !== context.owner) labels.push("take-over");
+      const wanted = wantedOwner(match.declared, context);
+      if (owner === null && wanted !== null) labels.push("adopt");
+      else if (owner !== null && match.declared.owner === null) labels.push("release");
+      else if (owner !== wanted) labels.push("take-over");
       if (name !== null && live?.["label"] !== name) labels.push("rename");
       return labels;
     }

@@ -9,7 +9,14 @@ import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { lookup, plan, request, upload, wait } from "./support/plans.ts";
 import { applyWith, outcomes } from "./support/run.ts";
 
-const HEADER = { version: "0.1.0", actor: null, commit: null, host: "127.0.0.1" };
+const HEADER = {
+  version: "0.1.0",
+  actor: null,
+  commit: null,
+  host: "127.0.0.1",
+  ...{ account: null, environment: null, owner: null },
+  goal: "apply" as const,
+};
 /** Enough for the journal's batches and the service's pages, few enough to be quick. */
 const RECORD_COUNT = 1_500;
 
@@ -59,7 +66,7 @@ describe("apply against the emulator", () => {
     const domain = await api.send({ method: "GET", path: ["domains", String(report.steps[0]?.id)] });
     expect(domain).toMatchObject({ ok: true, body: { status: "active" } });
     // The header, a change, an intent and an outcome per step, and the end.
-    expect(readFileSync(journal.path, "utf8").trimEnd().split("\n")).toHaveLength(3 * (RECORD_COUNT + 2) + 2);
+    expect(readFileSync(journal.path, "utf8").trimEnd().split("\n")).toHaveLength(3 * (RECORD_COUNT + 2) + 3);
     await api.close();
   });
 

@@ -24,7 +24,14 @@ import { change, createRecord, plan, request, upload } from "./support/plans.ts"
 import { applyTo, applyWith, outcomes, QuickClock, TOKEN } from "./support/run.ts";
 import { Service } from "./support/service.ts";
 
-const HEADER = { version: "0.1.0", actor: "ada", commit: "0123abc", host: "api.example" };
+const HEADER = {
+  version: "0.1.0",
+  actor: "ada",
+  commit: "0123abc",
+  host: "api.example",
+  ...{ account: null, environment: null, owner: null },
+  goal: "apply" as const,
+};
 
 let service: Service;
 let root: string;
@@ -99,7 +106,9 @@ describe("the journal's file", () => {
     expect(statSync(journal.path).mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(journal.path)).mode & 0o777).toBe(0o700);
     expect(statSync(path.join(root, ".tenon")).mode & 0o777).toBe(0o700);
-    expect(lines(journal.path)).toEqual([{ type: "run", started: "2026-11-21T09:49:04.000Z", ...HEADER }]);
+    expect(lines(journal.path)).toEqual([
+      { type: "run", format_version: 1, started: "2026-11-21T09:49:04.000Z", ...HEADER },
+    ]);
   });
 
   test("keeps itself out of git, but not against what a person wrote", async () => {
@@ -190,7 +199,7 @@ describe("the journal of a run", () => {
     const steps = [createRecord("a"), request("b", { after: ["a"] })];
     await applyTo(service, plan(steps), { journal });
     await journal.close();
-    const begin = ["run", "change", "change", "intent a"];
+    const begin = ["run", "change", "change", "begin", "intent a"];
     expect(seen).toEqual([begin, [...begin, "outcome a", "intent b"]]);
     expect(
       lines(journal.path)
@@ -198,13 +207,13 @@ describe("the journal of a run", () => {
         .map((line) => line.type),
     ).toEqual(["outcome", "end"]);
     expect(lines(journal.path).at(-1)).toMatchObject({ interrupted: false, notices: [] });
-    expect(lines(journal.path)[3]).toMatchObject({
+    expect(lines(journal.path)[4]).toMatchObject({
       reason: "step",
       method: "POST",
       path: ["domains", "1", "records"],
       body: { type: "A", name: "a", target: "192.0.2.1" },
     });
-    expect(lines(journal.path)[4]).toMatchObject({ outcome: "done", id: 101, recovered: false, failure: null });
+    expect(lines(journal.path)[5]).toMatchObject({ outcome: "done", id: 101, recovered: false, failure: null });
   });
 
   test("and the report count what was sent: each attempt, each page of a look, each upload", async () => {
@@ -257,7 +266,10 @@ describe("the journal of a run", () => {
     await applyTo(service, plan([request("a")], [], changes), { journal });
     await journal.close();
     expect(lines(journal.path).filter((line) => line.type === "change")).toEqual([
-      { type: "change", key: "a", action: "update", id: 7, before },
+      {
+        ...{ type: "change", key: "a", kind: "domain_record", root: "domain/example.com" },
+        ...{ action: "update", id: 7, before, after: null },
+      },
     ]);
   });
 
@@ -331,7 +343,12 @@ describe("the journal of a run", () => {
     const journal = await opened();
     const written = Array.from({ length: 5000 }, (_, index) => `step ${index} \u2028 \ud83d\ude00`);
     const problems = await Promise.all(
-      written.map((key) => journal.record({ type: "change", key, action: "create", id: null, before: null })),
+      written.map((key) =>
+        journal.record({
+          ...{ type: "change", key, kind: "vpc", root: "vpc/a", action: "create", id: null },
+          ...{ before: null, after: null },
+        } as const),
+      ),
     );
     await journal.close();
     expect(new Set<Json>(problems)).toEqual(new Set([null]));

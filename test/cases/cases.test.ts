@@ -159,6 +159,8 @@ function blockText({ blocked }: Change): string {
       return `depends on ${blocked.on.join(", ")}`;
     case "shared":
       return `shared with ${blocked.owners.join(", ")}`;
+    case "changed-since":
+      return `${blocked.type} ${blocked.run}`;
     case "clone-source-missing":
       return `${blocked.type} ${blocked.domain}`;
     case "ambiguous":

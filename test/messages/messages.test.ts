@@ -141,14 +141,29 @@ describe("the message of", () => {
     const told: string[] = [];
     for (const [code, { live, files, args }] of Object.entries(COMMANDS)) {
       const service = await startTested({ now: () => NOW, ...(live === undefined ? {} : { seed: live }) });
-      const cwd = folder(files ?? {});
       const { baseUrl } = service.emulator;
+      const { host } = new URL(baseUrl);
+      const cwd = folder(
+        Object.fromEntries(
+          Object.entries(files ?? {}).map(([name, text]) => [
+            name,
+            typeof text === "string" ? text.replaceAll("HOST:PORT", host) : text,
+          ]),
+        ),
+      );
       const env = { TENON_BASE_URL: baseUrl, TENON_TOKEN: "emulator-token" };
       // A plan's warnings are part of the plan; the code of a command's own error is only in its JSON.
       const { stdout, stderr } = await here(args, { cwd, env });
-      const shown = args[0] === "plan" || args.includes("json") ? stdout + stderr : stderr;
+      const isUndone = args[0] === "undo" && stdout.includes('"format_version":"1.2"');
+      const shown = isUndone
+        ? JSON.stringify(JSON.parse(stdout).tenon.warnings, null, 2)
+        : args[0] === "plan" || args.includes("json")
+          ? stdout + stderr
+          : stderr;
       expect.soft(shown, code).toContain(code);
-      const text = steady(shown.replaceAll(cwd, "FOLDER").replaceAll(baseUrl, "BASE_URL"));
+      const text = steady(
+        shown.replaceAll(cwd, "FOLDER").replaceAll(baseUrl, "BASE_URL").replaceAll(host, "HOST:PORT"),
+      );
       told.push(`== ${code}\n$ tenon ${args.join(" ")}\n${text}\n`);
     }
     await expect(told.join("")).toMatchFileSnapshot("../golden/messages/commands.txt");

@@ -13,9 +13,12 @@ import {
   createApi,
   type Desired,
   type Diagnostic,
+  type Journal,
+  type Live,
   loadProject,
   type Plan,
   type PlanRequest,
+  type PlanResult,
   planProject,
   type Report,
   systemClock,
@@ -76,20 +79,32 @@ export class Account {
   }
 
   async plan(desired: Desired, options: Partial<PlanRequest> = {}): Promise<Plan> {
+    return (await this.planned(desired, options)).plan;
+  }
+
+  /** The plan with what it was made from. */
+  async planned(
+    desired: Desired,
+    options: Partial<PlanRequest> = {},
+  ): Promise<Extract<PlanResult, { readonly ok: true }>> {
     const request = { goal: "apply" as const, nowMilliseconds: Date.now(), ...options };
     const result = await planProject({ ...request, desired, api: this.api });
     if (!result.ok) throw new Error(`${result.what}: ${result.failure.message}`);
-    return result.plan;
+    return result;
   }
 
-  async apply(plan: Plan, options: { concurrency?: number; root?: string; clock?: Clock } = {}): Promise<Report> {
+  async apply(
+    plan: Plan,
+    options: { concurrency?: number; root?: string; clock?: Clock; journal?: Journal; live?: Live } = {},
+  ): Promise<Report> {
     return applyPlan({
       plan,
       api: this.api,
       root: options.root ?? this.folder,
       concurrency: options.concurrency ?? 8,
       clock: options.clock ?? systemClock,
-      journal: null,
+      journal: options.journal ?? null,
+      ...(options.live === undefined ? {} : { live: options.live }),
     });
   }
 

@@ -225,6 +225,9 @@ export const beacon: Unit<BeaconSpec, LiveBeacon> = {
     { kind: "beacon", address: \`beacon/\${live.label}\`, id: live.id, name: live.label, values: { label: live.label } },
   ],
   declare: ({ label, description }) => declared({ label, description: splitDescription(description).text }),
+  valuesOf: (live) => ({ values: valuesOf(live), within: [] }),
+  restate: ({ values: { label, description } }, { span }) =>
+    declared({ label: String(label), description: String(description ?? "") }, { span }),
   normalise: (matches, context) => ({
     pairs: [...rootAddresses(matches, (live) => beacon.identify(live))].map(([match, address]) => {
       const before = match.live === null ? null : valuesOf(match.live);

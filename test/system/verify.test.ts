@@ -86,6 +86,26 @@ describe.each(["nsd", "bind"] as const)("at %s", (kind) => {
     expect(second.stdout).toMatch(/Verified: 10 answers at 1 name server/);
   });
 
+  it("what it does not serve in time is undone, and it is asked for what was there before", async () => {
+    await tenon(["apply", "--yes"], RECORDS);
+    const before = await rendered();
+    const [, at] = await serve({ "example.com": before }, kind);
+    const changed = RECORDS.replace(/.*name: shop.*\n/, "      - { type: A, name: new, target: 192.0.2.77 }\n").replace(
+      "192.0.2.11",
+      "192.0.2.99",
+    );
+    const args = ["apply", "--yes", "--verify", "--nameserver", at, "--verify-timeout", "1s", "--undo-on-failure"];
+    const { code, stdout } = await tenon(args, changed);
+    expect(stdout).toMatch(/Undo complete![\s\S]*Verified: \d+ answers at 1 name server, all as they must be\.\n$/);
+    expect(code).toBe(6);
+    const lines = (zone: string) =>
+      zone
+        .split("\n")
+        .filter((line) => !line.includes("SOA"))
+        .sort();
+    expect(lines(await rendered())).toEqual(lines(before));
+  });
+
   it("what is not there when the time is over is told, and ends with 6", async () => {
     await tenon(["apply", "--yes"], RECORDS);
     const [, at] = await serve({ "example.com": await rendered() }, kind);

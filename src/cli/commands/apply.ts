@@ -1,30 +1,22 @@
 /** `tenon apply` and `tenon destroy`: make a plan, ask, carry the plan out, report. */
 
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import {
-  applyPlan,
   asBound,
   type ClientApi,
   type Diagnostic,
   isUploadProblem,
-  openJournal,
   type Plan,
   type Report,
   rootsHeldByInterfaces,
-  type Span,
   systemClock,
 } from "../../index.ts";
-import { DEFAULT_CONCURRENCY } from "../../model/api.ts";
+import { isVerified } from "../../model/verification.ts";
 import { renderPlanHtml, renderPlanMarkdown, renderReportHtml, renderReportMarkdown } from "../../render/index.ts";
-import {
-  newIdNotes,
-  renderPlanEventJson,
-  renderRefusalJson,
-  renderReportJson,
-  renderReportText,
-} from "../../render/report.ts";
+import { renderPlanEventJson, renderRefusalJson, renderReportJson, type Undone } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
 import type { Verification, VerificationServers } from "../../verify/index.ts";
+import { carryOutPlan, type Made, type Writing } from "../carry-out.ts";
 import { confirm } from "../confirm.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, exitCodeOf, type Finish } from "../exit.ts";
@@ -46,11 +38,13 @@ import {
   neverDestroyFlag,
   type PlanFlags,
   parseDuration,
+  runFlag,
+  type UndoFlags,
   type VerifyFlags,
 } from "../flags.ts";
-import { sayDiagnostics, sayError } from "../messages.ts";
+import { type CommandError, sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, pageLook, printJson, printMarkdown, withJsonErrors, withPage } from "../output.ts";
-import { ApplyProgress, Progress } from "../progress.ts";
+import { Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, narrowingDiffers, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
 import { folding, type Terminal } from "../terminal.ts";
@@ -62,7 +56,10 @@ export function defineApply(command: Command, terminal: Terminal, finish: Finish
     .description("Make the account fit the manifests. Shows the plan and asks first.")
     .option("--changed-since <ref|dir>", CHANGED_SINCE)
     .addOption(neverDestroyFlag())
+    .addOption(new Option("--undo <journal>", "take back what the run of this journal did").conflicts("changedSince"))
+    .addOption(runFlag())
     .option("--verify", "then ask nameservers for the changed records")
+    .option("--undo-on-failure", "with --verify: take the run back if they do not answer so")
     .addHelpText(
       "after",
       `
@@ -74,6 +71,8 @@ Examples:
   tenon apply --allow 'bulk=domain/*.example' --max-changes 50
   tenon apply --wait-detached 10m
   tenon apply --yes --verify --delegation
+  tenon apply --yes --verify --undo-on-failure
+  tenon apply --undo .tenon/journal/2026-11-22T10-00-00.000Z.jsonl
 
 A saved plan knows its goal, environment, variables, targets and flags: what is
 given beside it must be the same. With --pin nothing is taken from it: a plan of
@@ -132,9 +131,10 @@ function addRunFlags(command: Command): Command {
 
 /** Opens a client that writes. The program passes it to no command that only reads. */
 type Connect = WithClient<ClientApi>;
-type Writing = Session<ClientApi>;
 
-interface ApplyFlags extends PlanFlags, VerifyFlags, ChangedSinceFlags {
+interface ApplyFlags extends PlanFlags, VerifyFlags, ChangedSinceFlags, UndoFlags {
+  /** The flag is the consent to delete what the run made, if the nameservers do not answer as declared. */
+  readonly undoOnFailure?: boolean;
   readonly yes?: boolean;
   readonly verify?: boolean;
   readonly plan?: string;
@@ -189,6 +189,11 @@ async function run(
     sayError(terminal, { code: "conflicting-options", summary: "--pin is for --plan", fix: "Give --plan, too." });
     return EXIT.error;
   }
+  const conflict = conflictOf(given);
+  if (conflict !== null) {
+    sayError(terminal, conflict);
+    return EXIT.error;
+  }
   const prepared = await prepareVerificationServers(terminal, given, {
     flag: "--verify",
     given: given.verify === true,
@@ -197,10 +202,11 @@ async function run(
   const reviewed = await readPlanFile(terminal, given.plan);
   if (!reviewed.ok) return reviewed.code;
   const bound = reviewed.plan;
-  const difference = bound === null ? null : differsFromPlan(given, command, bound);
+  const asked = given.undo === undefined ? command : "undo";
+  const difference = bound === null ? null : differsFromPlan(given, asked, bound);
   if (difference !== null) return refuseDifferent(terminal, difference);
   const flags = bound === null || pin ? given : asPlanned(given, bound);
-  const goal = bound?.goal ?? command;
+  const goal = bound?.goal ?? asked;
   return inSession(terminal, directory, flags, goal, connect, async (opened) => {
     const other = bound === null ? null : variablesDiffer(opened.project.inputs.variables, bound, pin);
     if (other !== null) return refuseDifferent(terminal, other);
@@ -233,11 +239,23 @@ async function run(
     const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000 || !(await listsHold(session, planned));
     const areFilesOld = !(await session.uploads.areUnchanged());
     const changed = areFilesOld ? "A file to upload" : "The account";
-    const current = isOld || areFilesOld ? await planWithinShown(session, plan, bounds, flags, changed) : plan;
+    const current = isOld || areFilesOld ? await planWithinShown(session, plan, bounds, flags, changed) : planned;
     if (typeof current === "number") return current;
     // Signals are handled from the opening of the journal to the report, so that every outcome is reported.
     return terminal.interrupt.whileHandlingSignals(() => carryOut(session, current, flags, prepared.servers));
   });
+}
+
+function conflictOf({ undo, run: started, plan, verify, undoOnFailure }: ApplyFlags): CommandError | null {
+  if (undoOnFailure === true && verify !== true)
+    return conflictText("--undo-on-failure is for --verify", "Give --verify, too.");
+  if (started !== undefined && undo === undefined && plan === undefined)
+    return conflictText("--run is for --undo", "Give --undo, too.");
+  return null;
+}
+
+function conflictText(summary: string, fix: string): CommandError {
+  return { code: "conflicting-options", summary, fix };
 }
 
 function refuseDifferent(terminal: Terminal, diagnostic: Diagnostic): ExitCode {
@@ -283,16 +301,15 @@ async function planWithinShown(
   bounds: readonly Plan[],
   flags: ApplyFlags,
   changed: string,
-): Promise<Plan | ExitCode> {
+): Promise<Made | ExitCode> {
   const { terminal } = session;
   const planned = await planIn(session);
   if (!planned.ok) return planned.code;
   const verdict = judgeRun(planned.plan, [...bounds, asBound(shown)], flags.failOn ?? []);
-  if (verdict.type === "go") return planned.plan;
+  if (verdict.type === "go") return planned;
   terminal.say(`${changed} has changed since the plan was shown. Now the plan is:\n\n`);
   return (
-    (await printRunVerdict(terminal, planned.plan, verdict, { ...flags, token: session.connection.token })) ??
-    planned.plan
+    (await printRunVerdict(terminal, planned.plan, verdict, { ...flags, token: session.connection.token })) ?? planned
   );
 }
 
@@ -315,71 +332,50 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
 
 async function carryOut(
   session: Writing,
-  plan: Plan,
+  made: Made,
   flags: ApplyFlags,
   servers: VerificationServers | null,
 ): Promise<ExitCode> {
-  const { terminal, project, api, connection } = session;
+  const { terminal, connection } = session;
   const { format } = flags;
-  const { root } = project;
-  const { runMetadata } = await import("../git.ts");
-  const header = await runMetadata(root, connection.baseUrl, terminal.environment);
-  const opened = await openJournal({ root, path: flags.journal ?? null, startedMilliseconds: Date.now(), header });
-  if (!opened.ok) {
-    sayDiagnostics(terminal, [opened.diagnostic]);
-    return EXIT.error;
-  }
-  const { journal } = opened;
-  const progress = new ApplyProgress(terminal, plan, format);
+  const { plan } = made;
+  const isUndoneOnFailure = flags.undoOnFailure === true;
+  const carried = await carryOutPlan(session, made, flags, isUndoneOnFailure);
+  if (carried === null) return EXIT.error;
+  const { report } = carried;
+  let verification: Verification | null = null;
+  let undone: Undone | null = null;
   try {
-    const applied = await applyPlan({
-      plan,
-      api,
-      root,
-      concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
-      clock: systemClock,
-      journal,
-      signal: terminal.interrupt.first,
-      abort: terminal.interrupt.second,
-      emit: (event) => progress.report(event),
-      uploading: (step, sent, total) => progress.upload(step, sent, total),
-    });
-    const place = ({ file, start }: Span): string => `${file}:${project.sources.position(file, start).line}`;
-    const report = { ...applied, notices: [...applied.notices, ...newIdNotes(applied, plan, place)] };
-    progress.end();
-    if (format === "text") terminal.print(`\n${renderReportText(report, plan, terminal.results)}`);
-    terminal.say(`The journal of this run is ${escapeText(journal.path)}\n`);
-    let verification: Verification | null = null;
-    try {
-      verification = await verifyReport(session, plan, report, flags, servers);
-    } finally {
-      // The report is printed even if the verification fails.
-      printJson(terminal, format, () => renderReportJson(report, plan, verification), connection.token);
-      await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
-      const page = () => renderReportHtml(report, plan, verification, pageLook(terminal));
-      await givePage(terminal, page, connection.token);
-    }
+    verification = await verifyReport(session, made, report, flags, servers);
     if (format === "text" && verification !== null) printVerification(terminal, verification);
-    const code = exitCodeOf(report, terminal.interrupt.code());
-    if (code !== EXIT.done || verification === null) return code;
-    return verifiedCode(terminal, verification, EXIT.partial);
+    if (isUndoneOnFailure && verification !== null && !isVerified(verification) && !verification.interrupted) {
+      const { undoUnverified } = await import("../undo-on-failure.ts");
+      undone = await undoUnverified(session, carried, flags, (done, undo) =>
+        verifyReport(session, undo, done.report, flags, servers),
+      );
+    }
   } finally {
-    progress.end();
-    await journal.close();
+    // The report is printed even if the verification fails.
+    printJson(terminal, format, () => renderReportJson(report, plan, verification, undone), connection.token);
+    await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification, undone));
+    const page = () => renderReportHtml(report, plan, verification, { ...pageLook(terminal), undone });
+    await givePage(terminal, page, connection.token);
   }
+  const code = exitCodeOf(report, terminal.interrupt.code());
+  if (code !== EXIT.done || verification === null) return code;
+  return verifiedCode(terminal, verification, EXIT.partial);
 }
 
 /** `--verify`: asks nameservers for the changes that were made, even if others failed. An interrupt ends it. */
 async function verifyReport(
-  { terminal, project }: Session,
-  plan: Plan,
+  { terminal }: Session,
+  { plan, desired }: Made,
   report: Report,
   flags: ApplyFlags,
   servers: VerificationServers | null,
 ): Promise<Verification | null> {
   if (servers === null || report.interrupted) return null;
-  const applied = { desired: project.desired, plan, report };
   return watched(terminal, flags.format === "json", timeoutOf(flags), (tools, watch) =>
-    tools.verifyApplied(applied, servers, watch),
+    tools.verifyApplied({ desired, plan, report }, servers, watch),
   );
 }

@@ -253,7 +253,7 @@ function notes(plan: Plan, view: PlanView, kinds: Kinds): (Section | null)[] {
       "Consent given",
       "Consent is given to",
       "plain",
-      view.consented.map((guard) => html`${consentText(guard, kinds)}`),
+      view.consented.map((guard) => html`${consentText(guard, plan, kinds)}`),
     ),
     listSection(
       "clones",

@@ -12,7 +12,7 @@ import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
 import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
 import { foldContext } from "../folding.ts";
-import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";
+import { adviceText, GOAL_WORDS, leftovers, notBegun, notBegunHeading, reasonsOf, type Undone } from "../report.ts";
 import { escapeText, hang, shorten, wrap } from "../terminal.ts";
 import { renderVerificationText } from "../verification.ts";
 import {
@@ -70,7 +70,7 @@ function planHead(plan: Plan, view: PlanView): string[] {
 
 /** `Plan: 3 to add, 1 to change, 0 to destroy.` */
 export function planTitle(plan: Plan, view: PlanView): string {
-  const name = plan.goal === "destroy" ? "Destroy plan" : "Plan";
+  const name = { apply: "Plan", destroy: "Destroy plan", undo: "Undo plan" }[plan.goal];
   const goal = plan.refusals.length > 0 ? `${name} refused` : name;
   return view.empty && plan.refusals.length === 0
     ? noChangesText(plan)
@@ -160,7 +160,7 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
     ),
     list(
       "Consent is given to:",
-      view.consented.map((guard) => wrap(consentText(guard, kinds), CODE_COLUMNS, 0)),
+      view.consented.map((guard) => wrap(consentText(guard, plan, kinds), CODE_COLUMNS, 0)),
       3_000,
     ),
     list(
@@ -230,11 +230,13 @@ export const NOT_DONE = ["failed", "partial", "unknown", "skipped", "blocked"] a
  * Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units.
  * @param plan the one that was applied
  * @param verification what nameservers answered afterwards; null: they were not asked
+ * @param undone what was undone because of that; null: nothing had to be
  */
 export function renderReportMarkdown(
   report: Report,
   plan: Plan,
   verification: Verification | null,
+  undone: Undone | null,
   kinds: Kinds,
 ): string {
   const left = leftovers(report);
@@ -247,7 +249,10 @@ export function renderReportMarkdown(
       tense: "done",
       whole: WHOLE_REPORT,
     },
-    after: verification === null ? [] : [verificationList(verification)],
+    after: [
+      ...(verification === null ? [] : [verificationList(verification, "Asked of nameservers:")]),
+      ...(undone === null ? [] : undoneLists(undone)),
+    ],
     foot: reportFoot(report, plan, left),
   });
 }
@@ -259,7 +264,7 @@ function reportHead(report: Report, plan: Plan, left: string): string[] {
 /** `Apply incomplete: 2 added, 0 changed, 0 destroyed. 1 failed.` */
 export function reportTitle(report: Report, plan: Plan, left: string): string {
   if (isIdle(report)) return noChangesText(plan);
-  const goal = plan.goal === "destroy" ? "Destroy" : "Apply";
+  const goal = GOAL_WORDS[plan.goal];
   const state = report.interrupted ? "interrupted" : left === "" ? "complete" : "incomplete";
   const lost = left === "" ? "" : ` ${left}.`;
   return `${goal} ${state}: ${wholeSummaryText(summaryOf(report), "done")}${lost}`;
@@ -311,7 +316,24 @@ function noticeList({ notices }: Report): List {
 }
 
 /** The verdict is the last paragraph of the text, but the first entry here. */
-function verificationList(verification: Verification): List {
+function undoneLists({ isComplete, problems, done, verification }: Undone): List[] {
+  const verdict = isComplete
+    ? "All of it is as it was before, and is served so."
+    : "Not all of it is as it was before.";
+  const changes = done === null ? [] : done.report.changes.map(({ key, outcome }) => [escapeText(`${outcome} ${key}`)]);
+  const entries = [[verdict], ...problems.map((problem) => [escapeText(`not undone: ${problem}`)]), ...changes];
+  return [
+    {
+      heading: "Undone, as nameservers did not answer as declared:",
+      entries,
+      folding: "if-long",
+      shareCharacters: 8_000,
+    },
+    ...(verification === null ? [] : [verificationList(verification, "Asked of nameservers after the undo:")]),
+  ];
+}
+
+function verificationList(verification: Verification, heading: string): List {
   const text = renderVerificationText(verification, { colour: false, width: CODE_COLUMNS }).trimEnd();
   const cut = text.lastIndexOf("\n\n");
   const found = cut === -1 ? [] : text.slice(0, cut).split("\n");
@@ -320,7 +342,7 @@ function verificationList(verification: Verification): List {
     .trimStart()
     .split("\n");
   const entries = [verdict, ...found.map((line) => [line])];
-  return { heading: "Asked of nameservers:", entries, folding: "if-long", shareCharacters: 8_000 };
+  return { heading, entries, folding: "if-long", shareCharacters: 8_000 };
 }
 
 function reportFoot(report: Report, plan: Plan, left: string): string[] {

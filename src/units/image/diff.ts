@@ -8,7 +8,7 @@ import { type Address, imageAddress, type JsonObject, type Values } from "../../
 import { groupBy } from "../../model/text.ts";
 import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { annotationsOf, rootAddresses } from "../common.ts";
-import { rootLabels, splitDescription } from "../owner-tag.ts";
+import { rootLabels, splitDescription, wantedOwner } from "../owner-tag.ts";
 import { contentOfFile, contentOfLive, uncomparedImages } from "./content.ts";
 import { identifyImage, isOver, leaseEnd } from "./live.ts";
 import type { ImageSpec } from "./spec.ts";
@@ -124,7 +124,7 @@ function toSeconds(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-function liveValues(image: WireImage): Values {
+export function liveValues(image: WireImage): Values {
   const { text, owner } = splitDescription(image.description);
   return { label: image.label, description: text, owner, ...contentValue(contentOfLive(image)) };
 }
@@ -151,9 +151,9 @@ function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, co
       const values = {
         label,
         description: description === undefined ? kept : (description ?? ""),
-        owner: context.owner,
+        owner: wantedOwner(match.declared, context),
       };
-      if (live !== null && !anew) return { ...values, ...keptContent(spec, live, context) };
+      if (live !== null && !anew) return { ...values, ...keptContent(match.declared, live, context) };
       return { ...values, ...contentValue(contentOfFile(spec, context)), ...sourceValues(source, context) };
     }
   }
@@ -163,9 +163,10 @@ function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, co
  * Nothing is written into the tag of an image that stays: what an image without a hash holds is not known, whatever the file holds now. The
  * hash goes if the entry has an `upload` that is no longer tracked, or if there is no tag to hold it.
  */
-function keptContent({ track, source }: ImageSpec, live: Values, context: PairContext): Values {
+function keptContent(declared: Declared<ImageSpec>, live: Values, context: PairContext): Values {
   const { content } = live;
-  const isDropped = context.owner === null || (source?.type === "upload" && !track);
+  const { track, source } = declared.spec;
+  const isDropped = wantedOwner(declared, context) === null || (source?.type === "upload" && !track);
   return content === undefined || isDropped ? {} : { content };
 }
 

@@ -12,6 +12,7 @@ import { pairImages, readBackOfImage } from "./diff.ts";
 import { retainImages } from "./family.ts";
 import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, listImage, readImages } from "./live.ts";
 import { imageSpec } from "./manifest.ts";
+import { restateImage, valuesOfImage } from "./restate.ts";
 import type { ImageSpec } from "./spec.ts";
 import { imageSteps, objectionToImageDelete } from "./steps.ts";
 
@@ -20,7 +21,9 @@ const UPLOAD_WINDOW_SECONDS = 86_400;
 
 export const image: Unit<ImageSpec, WireImage> = {
   name: "image",
-  kinds: [{ kind: "image", words: ["image", "images"], nameField: "label", canBeDuplicated: true }],
+  kinds: [
+    { kind: "image", words: ["image", "images"], nameField: "label", canBeDuplicated: true, cannotBeRemade: true },
+  ],
   spec: imageSpec,
   read: readImages,
   identify: identifyImage,
@@ -28,6 +31,8 @@ export const image: Unit<ImageSpec, WireImage> = {
   content: contentOfImage,
   list: listImage,
   declare: declareImage,
+  valuesOf: valuesOfImage,
+  restate: restateImage,
   prefer: preferImages,
   retain: retainImages,
   normalise: pairImages,

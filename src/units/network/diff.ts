@@ -15,7 +15,7 @@ import { compareText, groupBy } from "../../model/text.ts";
 import { type Loss, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { isBulk } from "../bulk.ts";
 import { annotationsOf, rootAddresses } from "../common.ts";
-import { rootLabels, splitDescription } from "../owner-tag.ts";
+import { rootLabels, splitDescription, wantedOwner } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
 import { misspeltRegions } from "./regions.ts";
@@ -159,7 +159,7 @@ function blockOfInterfaces(subnets: readonly WireSubnet[], root: Address): Block
   return interfaces.length > 0 ? { type: "interfaces", interfaces } : null;
 }
 
-function vpcValues(vpc: WireVpc): Values {
+export function vpcValues(vpc: WireVpc): Values {
   const { text, owner } = splitDescription(vpc.description);
   return { label: vpc.label, region: vpc.region, description: text, owner };
 }
@@ -178,7 +178,7 @@ function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null,
         label,
         region,
         description: description === undefined ? kept : (description ?? ""),
-        owner: context.owner,
+        owner: wantedOwner(match.declared, context),
       };
     }
   }
@@ -273,7 +273,7 @@ function rangeChange({ desired, live }: SubnetMatch, root: Address): { range?: R
   return { range: { becomes, attached: attachedInterfaces(live, root).length } };
 }
 
-function subnetValues(subnet: SubnetSpec | WireSubnet | null): Values | null {
+export function subnetValues(subnet: SubnetSpec | WireSubnet | null): Values | null {
   return subnet === null ? null : { label: subnet.label, ipv4: subnet.ipv4 };
 }
 

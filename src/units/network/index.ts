@@ -5,6 +5,7 @@ import { conflictInNetwork, lossesOfNetwork, pairNetworks, readBackOfNetwork } f
 import { freeSpaceOfNetworks } from "./free-space.ts";
 import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, listNetwork, readNetworks } from "./live.ts";
 import { type NetworkSpec, networkSpec } from "./manifest.ts";
+import { clashingSubnets, restateNetwork, valuesOfNetwork } from "./restate.ts";
 import {
   contentOfNetwork,
   networkSteps,
@@ -30,6 +31,9 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   content: contentOfNetwork,
   list: listNetwork,
   declare: declareNetwork,
+  valuesOf: valuesOfNetwork,
+  restate: restateNetwork,
+  clashing: clashingSubnets,
   normalise: pairNetworks,
   steps: networkSteps,
   freeSpace: freeSpaceOfNetworks,

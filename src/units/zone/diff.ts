@@ -342,7 +342,7 @@ function desiredValues(match: ZoneMatch, live: Values | null, context: PairConte
     case "create":
     case "manage":
       if (match.declared.part === true) return live;
-      return desiredDomain(match.declared.spec, live, context);
+      return desiredDomain(match.declared, live, context);
   }
 }
 

@@ -3,11 +3,12 @@
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
 import type { Failure } from "../../model/api.ts";
 import type { Change } from "../../model/change.ts";
+import type { Declared } from "../../model/desired.ts";
 import type { RequestStep } from "../../model/plan.ts";
 import type { Json, JsonObject, Values } from "../../model/resource.ts";
 import { compareText } from "../../model/text.ts";
 import type { PairContext } from "../../model/unit.ts";
-import { ownerOfTags, sharedWithOf, withoutReservedTags, withReservedTags } from "../owner-tag.ts";
+import { ownerOfTags, sharedWithOf, wantedOwner, withoutReservedTags, withReservedTags } from "../owner-tag.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
 import type { ZoneSpec } from "./spec.ts";
@@ -31,8 +32,9 @@ export function liveDomain({ domain }: LiveZone): Values {
 }
 
 /** What the manifest does not say is kept as it is live; at creation it is left to the service. */
-export function desiredDomain(spec: ZoneSpec, live: Values | null, context: PairContext): Values {
-  const values: Record<string, Json> = { ...live, domain: spec.domain, owner: context.owner };
+export function desiredDomain(declared: Declared<ZoneSpec>, live: Values | null, context: PairContext): Values {
+  const { spec } = declared;
+  const values: Record<string, Json> = { ...live, domain: spec.domain, owner: wantedOwner(declared, context) };
   // What is not shared any more is taken back, also where nothing is said of it: nobody else may write what this project manages.
   const owners = (spec.sharedWith ?? []).map((share) => share.owner);
   if (owners.length > 0 || live?.["shared_with"] !== undefined) values["shared_with"] = owners;

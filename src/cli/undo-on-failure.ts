@@ -1,0 +1,112 @@
+/** `apply --verify --undo-on-failure`: takes back what the run has done, because the nameservers do not answer as declared. */
+
+import { type Consent, type Guard, type Plan, runOfEntries } from "../index.ts";
+import { escapeGlob } from "../model/text.ts";
+import { isVerified, type Verification } from "../model/verification.ts";
+import { renderPlanText } from "../render/index.ts";
+import { renderPlanEventJson, type Undone } from "../render/report.ts";
+import { escapeText } from "../render/terminal.ts";
+import { type CarriedOut, carryOutPlan, type Made, type Writing } from "./carry-out.ts";
+import type { PlanFlags } from "./flags.ts";
+import { sayDiagnostics } from "./messages.ts";
+import { planIn } from "./session.ts";
+import { printVerification } from "./verification.ts";
+
+interface UndoOnFailureFlags extends PlanFlags {
+  readonly journal?: string;
+}
+
+/**
+ * The flag is the consent to delete what the run made. What needs any other consent is left as it is, and said.
+ * @param verify asks the nameservers for what the undo has changed
+ */
+export async function undoUnverified(
+  session: Writing,
+  carried: CarriedOut,
+  flags: UndoOnFailureFlags,
+  verify: (done: CarriedOut, made: Made) => Promise<Verification | null>,
+): Promise<Undone> {
+  const { terminal } = session;
+  terminal.say("\nThe nameservers do not answer as declared. What this run did is undone.\n");
+  const undone = await undo(session, carried, flags, verify);
+  for (const problem of undone.problems) terminal.say(`error: not undone: ${escapeText(problem)}\n`);
+  return undone;
+}
+
+async function undo(
+  session: Writing,
+  carried: CarriedOut,
+  flags: UndoOnFailureFlags,
+  verify: (done: CarriedOut, made: Made) => Promise<Verification | null>,
+): Promise<Undone> {
+  const { terminal } = session;
+  const read = await runOfEntries(carried.entries, carried.journal);
+  if (!read.ok) {
+    sayDiagnostics(terminal, [read.diagnostic]);
+    return notBegun("the run's own journal cannot be undone");
+  }
+  // What narrowed the run counts for what it was to do. All that it has done is to be taken back.
+  const { maxChanges: _max, target: _target, exclude: _exclude, ...rest } = flags;
+  const undoing: Writing = { ...session, flags: rest, goal: "undo", changedSince: null, run: read.run };
+  const first = await planIn(undoing);
+  if (!first.ok) return notBegun(notPlanned(terminal.interrupt.first.aborted));
+  const { consents, roots, problems } = consentsTo(first.plan);
+  const allow = [...(flags.allow ?? []), ...consents];
+  const exclude = roots.map(escapeGlob);
+  const made = await planIn({ ...undoing, flags: { ...rest, allow, exclude }, checkSelection: false });
+  if (!made.ok) return notBegun(notPlanned(terminal.interrupt.first.aborted), problems);
+  const { plan } = made;
+  if (flags.format === "text") terminal.print(`\n${renderPlanText(plan, terminal.results)}`);
+  if (flags.format === "json") terminal.print(renderPlanEventJson(plan, Date.now()));
+  if (plan.guards.some(isMissing)) return notBegun("it needs a consent that nobody gave", problems);
+  const blocked = plan.changes.flatMap((change) =>
+    change.blocked === null ? [] : [`${change.key} is blocked, as the plan of the undo says`],
+  );
+  const all = [...problems, ...blocked];
+  if (plan.steps.length === 0) return { isComplete: all.length === 0, problems: all, done: null, verification: null };
+  const done = await carryOutPlan(undoing, made, flags, false);
+  if (done === null) return notBegun("it has no journal", all);
+  const { failed, skipped, unknown, interrupted } = done.report;
+  const left = failed + skipped + unknown;
+  if (left > 0 || interrupted)
+    all.push(`${left} of its changes failed, or were not begun: tenon undo ${carried.journal}`);
+  const verification = await verify(done, made);
+  if (flags.format === "text" && verification !== null) printVerification(terminal, verification);
+  const isServed = verification !== null && isVerified(verification);
+  return { isComplete: all.length === 0 && isServed, problems: all, done, verification };
+}
+
+function notPlanned(isInterrupted: boolean): string {
+  return isInterrupted ? "it was interrupted before it began" : "it cannot be planned";
+}
+
+function notBegun(problem: string, others: readonly string[] = []): Undone {
+  return { isComplete: false, problems: [...others, problem], done: null, verification: null };
+}
+
+function isMissing({ consent }: Guard): boolean {
+  return consent !== "given";
+}
+
+/** All that an undo deletes was made by the run, so that to delete it, and many of it, has the flag's consent. */
+function consentsTo({ guards, changes }: Plan): {
+  readonly consents: readonly Consent[];
+  /** What stays as it is, as something of it has no consent. */
+  readonly roots: readonly string[];
+  readonly problems: readonly string[];
+} {
+  const consents: Consent[] = [];
+  const roots = new Set<string>();
+  const problems: string[] = [];
+  for (const { rule, address } of guards.filter(isMissing)) {
+    if (rule === "delete" || rule === "bulk") {
+      consents.push({ rule, address: escapeGlob(address), until: null, reason: null, span: null });
+      continue;
+    }
+    const root = changes.find((change) => change.address === address || change.previousAddress === address)?.root;
+    roots.add(root ?? address);
+    const why = rule === "protect" ? "it is protected" : `it needs the consent ${rule}=${address}`;
+    problems.push(`${address} stays as it is: ${why}`);
+  }
+  return { consents, roots: [...roots], problems };
+}

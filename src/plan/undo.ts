@@ -1,0 +1,429 @@
+/**
+ * Undo: a run, as its journal tells it, beside the account as it is now → what the account shall be again. Each object is compared three ways: as it
+ * was before the run, as the run made it, and as it is. Pure.
+ */
+
+import isEqual from "fast-deep-equal";
+import type { Declared, Desired, Removed } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { JournalledChange, JournalledRun } from "../model/journal.ts";
+import type { Live } from "../model/live.ts";
+import type { Address, Json, Kind, ObjectId, Values } from "../model/resource.ts";
+import { escapeGlob, groupBy } from "../model/text.ts";
+import type { LiveValues, Unit } from "../model/unit.ts";
+
+/** Something that the undo would take back, and that somebody has changed since: shown as blocked. */
+export interface UndoConflict {
+  readonly kind: Kind;
+  readonly id: ObjectId;
+  /** What it would become; null: it would go. */
+  readonly after: Values | null;
+  readonly run: string;
+}
+
+export interface Undo {
+  /** Of what the run has touched: with all that is in it, as it shall be. */
+  readonly desired: Desired;
+  readonly conflicts: readonly UndoConflict[];
+  readonly warnings: readonly Diagnostic[];
+}
+
+interface Touched {
+  readonly unit: Unit;
+  readonly own: JournalledChange;
+  readonly within: readonly JournalledChange[];
+  /** Its name before the run or, of what was made, after it. */
+  readonly name: string;
+}
+
+/** The networks, zones and images of which anything was begun. */
+function touchedIn(run: JournalledRun, units: readonly Unit[]): Touched[] {
+  return [...groupBy(run.changes, ({ root }) => root).values()].flatMap((changes): Touched[] => {
+    if (!changes.some(({ isBegun }) => isBegun)) return [];
+    return units.flatMap((unit): Touched[] => {
+      const [facts] = unit.kinds;
+      const own = changes.find(({ kind }) => kind === facts.kind);
+      if (own === undefined) return [];
+      const name = String((own.before ?? own.after)?.[facts.nameField]);
+      return [{ unit, own, within: changes.filter((change) => change !== own && change.isBegun), name }];
+    });
+  });
+}
+
+/** What is to be read of the account to undo the run: a read of objects that are named to be deleted reads all of them. */
+export function readForUndo(run: JournalledRun, units: readonly Unit[], project: Desired): Desired {
+  const removed = touchedIn(run, units).map(({ unit, own, name }): Removed => {
+    const { address, key } = unit.spec.removed(name);
+    return { unit: unit.name, address, key, id: null, destroy: true, ignore: [], span: own.span };
+  });
+  return { ...project, owner: null, declared: [], removed };
+}
+
+/** @param project the project's own: its owner, consents, and what it protects and ignores hold */
+export function undoRun(run: JournalledRun, live: Live, units: readonly Unit[], project: Desired): Undo {
+  const all = touchedIn(run, units);
+  const known = all.flatMap(({ unit, own }) => [own.id, own.madeId].map((id) => `${unit.name} ${id}`));
+  const undoing = new Undoing(run, live, project, new Set(known));
+  for (const touched of all) undoing.undo(touched);
+  return undoing.result();
+}
+
+interface Found {
+  readonly id: ObjectId;
+  readonly key: string;
+  readonly owner: string | null;
+  readonly sharedWith: readonly string[];
+  readonly has: LiveValues;
+}
+
+class Undoing {
+  readonly #run: JournalledRun;
+  readonly #live: Live;
+  readonly #project: Desired;
+  /** Unit and id of the objects that the run has touched. */
+  readonly #known: ReadonlySet<string>;
+  readonly #found: Map<Unit, readonly Found[]> = new Map();
+  readonly #declared: Declared[] = [];
+  readonly #conflicts: UndoConflict[] = [];
+  readonly #warnings: Diagnostic[] = [];
+
+  constructor(run: JournalledRun, live: Live, project: Desired, known: ReadonlySet<string>) {
+    this.#run = run;
+    this.#live = live;
+    this.#project = project;
+    this.#known = known;
+  }
+
+  result(): Undo {
+    const { allow, account } = this.#project;
+    const { owner } = this.#run;
+    return {
+      desired: { owner, account, declared: this.#declared, removed: [], allow, lintOff: [] },
+      conflicts: this.#conflicts,
+      warnings: this.#declared.length === 0 ? this.#warnings : [MANIFEST_STAYS, ...this.#warnings],
+    };
+  }
+
+  undo(touched: Touched): void {
+    const { own, unit } = touched;
+    const all = this.#foundIn(unit);
+    const before = own.id === null ? undefined : all.find(({ id }) => id === own.id);
+    const made = own.action === "create" || own.action === "replace" ? this.#madeBy(touched, all) : undefined;
+    switch (own.isBegun ? own.action : "no-op") {
+      case "create":
+        if (made !== undefined) this.#deleteMade(touched, made);
+        return;
+      case "delete":
+        if (before === undefined) this.#makeAgain(touched, all);
+        return;
+      case "replace":
+        if (made === undefined) {
+          if (before === undefined) this.#makeAgain(touched, all);
+        } else if (unit.kinds[0].cannotBeRemade !== true) this.#restore(touched, made);
+        else if (before !== undefined) this.#deleteMade(touched, made);
+        else this.#warn(touched, notRestorable(touched.own.root));
+        return;
+      case "update":
+      case "no-op":
+        if (before === undefined) this.#warn(touched, goneSince(own.root));
+        else this.#restore(touched, before);
+        return;
+    }
+  }
+
+  #foundIn(unit: Unit): readonly Found[] {
+    const known = this.#found.get(unit);
+    if (known !== undefined) return known;
+    const found = (this.#live.units[unit.name]?.items ?? []).map((item): Found => {
+      const { id, key, owner, sharedWith = [] } = unit.identify(item);
+      return { id, key, owner, sharedWith, has: unit.valuesOf(item) };
+    });
+    this.#found.set(unit, found);
+    return found;
+  }
+
+  /** What the run made: by its id or, if the answer was never seen, the one object of its name that carries the run's tag. */
+  #madeBy({ own, unit }: Touched, all: readonly Found[]): Found | undefined {
+    if (own.madeId !== null) return all.find(({ id }) => id === own.madeId);
+    const name = String(own.after?.[unit.kinds[0].nameField]);
+    const [only, ...others] = all.filter(({ id, key, owner }) => {
+      return key === name && id !== own.id && owner === this.#run.owner;
+    });
+    return others.length === 0 ? only : undefined;
+  }
+
+  #deleteMade(touched: Touched, made: Found): void {
+    const { own, unit, within } = touched;
+    const { values, within: contents } = made.has;
+    // What a copy or a transfer brought with it, nobody knows: all of it goes.
+    const cameWithMore = own.after?.["create_from"] !== undefined;
+    const inIt = mergeContents(contents, within);
+    // Of what was not finished the fields may still be others, but never the name.
+    const isTouched = differingFields(own.after, values).some(
+      (field) => own.isDone || field === unit.kinds[0].nameField,
+    );
+    if (isTouched || (!cameWithMore && inIt.wanted.length > 0)) {
+      this.#conflict(unit.kinds[0].kind, made.id, null);
+    }
+    const within_ = unit.kinds[0].takesContents ? null : contents.map((one) => one.values);
+    this.#declare(touched, made, values, within_, { goes: true });
+  }
+
+  /** It was deleted, and is made anew. An undo that was cut off may have begun that: then it is gone on with. */
+  #makeAgain(touched: Touched, all: readonly Found[]): void {
+    const { own, unit, within } = touched;
+    const before = own.before ?? {};
+    const wanted = [...own.contents, ...within.flatMap(({ before: was }) => (was === null ? [] : [was]))];
+    // An object of that name that the run knows by its id is another one: it was renamed, or made, by the run.
+    const there = all.filter(({ id, key }) => key === touched.name && !this.#known.has(`${unit.name} ${id}`));
+    if (there.some(({ has }) => isWhole(has, before, wanted))) return;
+    const [begun] = there.filter(({ has }) => isPart(has, before, wanted));
+    const objection =
+      unit.kinds[0].cannotBeRemade === true
+        ? notRestorable(own.root)
+        : there.length > 0 && begun === undefined
+          ? nameTaken(own.root)
+          : null;
+    if (objection !== null) {
+      this.#warn(touched, objection);
+      return;
+    }
+    this.#warn(touched, newId(own.root, own.id));
+    this.#declare(touched, begun ?? null, before, wanted, {});
+  }
+
+  #restore(touched: Touched, found: Found): void {
+    const { own, unit } = touched;
+    const { owner } = this.#run;
+    const isPart = owner !== null && found.owner !== owner && found.sharedWith.includes(owner);
+    const part = isPart ? namesOf(touched) : null;
+    const names = part === null ? null : new Set(touched.within.flatMap(namesIn));
+    const isOurs = ({ values }: { readonly values: Values }) => names === null || names.has(String(values["name"]));
+    const replaced = own.isBegun && own.action === "replace";
+    const fields = own.isBegun ? mergeFields(own, found.has.values) : UNCHANGED;
+    if (fields === "conflict") {
+      this.#conflict(unit.kinds[0].kind, found.id, { ...found.has.values, ...own.before });
+    }
+    const inIt = mergeContents(found.has.within.filter(isOurs), touched.within);
+    const clashing = unit.clashing?.(inIt.restored, inIt.staying) ?? NOTHING;
+    for (const { id, kind, after } of inIt.conflicts) this.#conflict(kind, id, after);
+    for (const key of inIt.gone) this.#warn(touched, goneSince(key));
+    for (const values of clashing) this.#warn(touched, inTheWay(own.root, values));
+    const within = inIt.wanted.filter((values) => !clashing.has(values));
+    const values = fields === "conflict" ? found.has.values : { ...found.has.values, ...fields };
+    const isSame = fields !== "conflict" && Object.keys(fields).length === 0;
+    const isIdle = isSame && inIt.conflicts.length === 0 && within.length === found.has.within.filter(isOurs).length;
+    if (isIdle && within.every((one) => found.has.within.some((live) => live.values === one))) return;
+    if (replaced) this.#warn(touched, newId(own.root, own.id));
+    this.#declare(touched, found, values, touched.within.length === 0 && !replaced ? null : within, { part });
+  }
+
+  #declare(
+    { unit, own }: Touched,
+    found: Found | null,
+    values: Values,
+    within: readonly Values[] | null,
+    { part = null, goes }: { readonly part?: readonly string[] | null; readonly goes?: true },
+  ): void {
+    const entry = this.#project.declared.find(({ unit: name, address }) => name === unit.name && address === own.root);
+    const declared = unit.restate({ values, within }, { own: entry ?? null, part, span: own.span });
+    const owner = values["owner"];
+    const isOtherOwner = part === null && goes === undefined && owner !== undefined && owner !== this.#run.owner;
+    this.#declared.push({
+      ...declared,
+      id: found?.id ?? null,
+      ...(isOtherOwner ? { owner: typeof owner === "string" ? owner : null } : {}),
+      ...(goes === undefined ? {} : { goes }),
+    });
+  }
+
+  #conflict(kind: Kind, id: ObjectId, after: Values | null): void {
+    this.#conflicts.push({ kind, id, after, run: this.#run.started });
+  }
+
+  #warn({ own }: Touched, said: Pick<Diagnostic, "code" | "summary" | "detail" | "fix">): void {
+    this.#warnings.push({ ...said, severity: "warning", span: own.span, address: own.root });
+  }
+}
+
+const NOTHING: ReadonlySet<Values> = new Set();
+const UNCHANGED: Values = {};
+
+// Fields and contents, three ways: what the run has made of them and nobody has changed since is taken back.
+
+/** @returns the fields to set; empty if all are already as they were */
+function mergeFields({ before, after }: JournalledChange, live: Values): Values | "conflict" {
+  const fields: Record<string, Json> = {};
+  for (const field of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])) {
+    const [was, made, is] = [before?.[field] ?? EMPTY, after?.[field] ?? EMPTY, live[field] ?? EMPTY];
+    if (isSame(was, made) || isSame(is, was)) continue;
+    if (!isSame(is, made)) return "conflict";
+    fields[field] = field === "owner" ? (before?.[field] ?? null) : was === EMPTY ? [] : was;
+  }
+  return fields;
+}
+
+/** Of a field that only one side has. */
+const EMPTY: Json = null;
+
+function differingFields(stated: Values | null, live: Values): string[] {
+  return Object.entries(stated ?? {})
+    .filter(([field, value]) => live[field] !== undefined && !isSame(value, live[field] ?? EMPTY))
+    .map(([field]) => field);
+}
+
+/** Lists are sets, and tags compare without regard to case. */
+function isSame(one: Json, other: Json): boolean {
+  return comparable(one) === comparable(other);
+}
+
+function comparable(value: Json): string {
+  if (!Array.isArray(value)) return value === EMPTY ? "[]" : JSON.stringify(value);
+  return JSON.stringify([...new Set((value as readonly Json[]).map((entry) => String(entry).toLowerCase()))].sort());
+}
+
+type Within = LiveValues["within"][number];
+
+interface MergedContents {
+  /** All that shall be there: what is restored, and what stays as it is. */
+  readonly wanted: readonly Values[];
+  readonly restored: readonly Values[];
+  readonly staying: readonly Values[];
+  readonly conflicts: readonly { readonly kind: Kind; readonly id: ObjectId; readonly after: Values | null }[];
+  /** Keys of what the run changed, and somebody has deleted since. */
+  readonly gone: readonly string[];
+}
+
+/** First all that is as the run made it is found, by its id where that is known; then what is as it was before; the rest was changed since. */
+function mergeContents(live: readonly Within[], changes: readonly JournalledChange[]): MergedContents {
+  const rest = new Set(live);
+  const byId = new Map(live.map((item) => [item.id, item]));
+  const byValues = groupBy(live, ({ values }) => keyOf(values));
+  const take = (item: Within | undefined): boolean => item !== undefined && rest.delete(item);
+  const equal = (values: Values): Within | undefined => byValues.get(keyOf(values))?.find((item) => rest.has(item));
+  const idOf = ({ action, id, madeId }: JournalledChange) => (action === "update" ? id : madeId);
+  const restored: Values[] = [];
+  // A run that made what another record has become since goes on with that one: it is the same object, and was changed, not made.
+  const ordered = [
+    ...changes.filter(({ action }) => action !== "create"),
+    ...changes.filter(({ action }) => action === "create"),
+  ];
+  const untaken = ordered.filter((change) => {
+    const { before, after } = change;
+    if (after === null) return true;
+    const id = idOf(change);
+    const item = id === null ? equal(after) : byId.get(id);
+    if (item === undefined || !isEqual(item.values, after) || !take(item)) return true;
+    if (before !== null) restored.push(before);
+    return false;
+  });
+  const settled: Within[] = [];
+  const open = untaken.filter(({ before }) => {
+    const item = before === null ? undefined : equal(before);
+    if (!take(item)) return true;
+    settled.push(item as Within);
+    return false;
+  });
+  const conflicts: { kind: Kind; id: ObjectId; after: Values | null }[] = [];
+  const gone: string[] = [];
+  for (const change of open) {
+    const { key, kind, before, after } = change;
+    if (after === null) {
+      if (before !== null) restored.push(before);
+      continue;
+    }
+    const id = idOf(change);
+    const item = id === null ? undefined : byId.get(id);
+    if (item !== undefined && rest.has(item)) conflicts.push({ kind, id: item.id, after: before });
+    else if (before !== null) gone.push(key);
+  }
+  const staying = [...rest, ...settled].map(({ values }) => values);
+  return { wanted: [...staying, ...restored], restored, staying, conflicts, gone };
+}
+
+function keyOf(values: Values): string {
+  return JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isWhole({ values, within }: LiveValues, before: Values, wanted: readonly Values[]): boolean {
+  return differingFields(before, values).length === 0 && within.length === wanted.length && isAmong(within, wanted);
+}
+
+/** As an undo that was cut off leaves it: without some of what is in it, and not served yet. */
+function isPart({ values, within }: LiveValues, before: Values, wanted: readonly Values[]): boolean {
+  return differingFields(before, values).every((field) => field === "status") && isAmong(within, wanted);
+}
+
+function isAmong(within: LiveValues["within"], wanted: readonly Values[]): boolean {
+  const keys = new Set(wanted.map(keyOf));
+  return within.every(({ values }) => keys.has(keyOf(values)));
+}
+
+function namesIn({ before, after }: JournalledChange): string[] {
+  return [before, after].flatMap((values) => (values === null ? [] : [String(values["name"])]));
+}
+
+/** Globs of exactly the names that the run has touched. */
+function namesOf({ within }: Touched): string[] {
+  return [...new Set(within.flatMap(namesIn))].map((name) => (name === "" ? "@" : escapeGlob(name))).sort();
+}
+
+// What does not come back, or is left as it is.
+
+/** The manifests are not changed by an undo. */
+const MANIFEST_STAYS: Diagnostic = {
+  code: "undo-manifest",
+  severity: "warning",
+  summary: "the manifests still say what this undoes",
+  detail: "The next apply does it again, unless they are changed back.",
+  fix: "Revert the change of the manifests, too.",
+};
+
+type Said = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+
+function notRestorable(address: Address): Said {
+  return {
+    code: "undo-lost",
+    summary: `${address} does not come back`,
+    detail: "The run deleted it, and what an image holds is in no journal.",
+    fix: "Declare it with its `upload` or `capture`, and apply that.",
+  };
+}
+
+function newId(address: Address, id: ObjectId | null): Said {
+  return {
+    code: "undo-new-id",
+    summary: `${address} gets a new id`,
+    detail: `It had the id ${String(id)}, and is made anew: the service gives no id twice.`,
+    fix: "Tell it to whoever names the object by its id.",
+  };
+}
+
+function goneSince(address: Address): Said {
+  return {
+    code: "undo-gone",
+    summary: `${address} is gone: what the run changed of it is not restored`,
+    detail: "Somebody has deleted it since, and the undo makes nothing that the run did not delete.",
+    fix: "Declare it and apply that, if it is needed.",
+  };
+}
+
+function nameTaken(address: Address): Said {
+  return {
+    code: "undo-name-taken",
+    summary: `${address} is not made again: another object has its name`,
+    detail:
+      "The run deleted it, and somebody has made one of its name since, with other values. That one is left as it is.",
+    fix: "Compare the two in the journal and by `tenon show`, and declare what is meant.",
+  };
+}
+
+function inTheWay(root: Address, values: Values): Said {
+  const { type = "subnet", name, label } = values;
+  return {
+    code: "undo-in-the-way",
+    summary: `a ${String(type)} of ${root} is not restored: something stands in its place`,
+    detail: `${JSON.stringify(name ?? label ?? "")} cannot be there beside what somebody has made since.`,
+    fix: "Decide which of the two is meant, and declare it.",
+  };
+}

@@ -1,0 +1,64 @@
+/** A network by the values that changes have of it: live ones, and what declares an object with given ones. */
+
+import { readRange } from "../../dns/ipv4-range.ts";
+import type { Declared } from "../../model/desired.ts";
+import { type Values, vpcAddress } from "../../model/resource.ts";
+import type { LiveValues, RestateContext, RestatedValues } from "../../model/unit.ts";
+import { UNSTATED } from "../common.ts";
+import { subnetValues, vpcValues } from "./diff.ts";
+import type { LiveNetwork } from "./live.ts";
+import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
+import { overlaps } from "./ranges.ts";
+
+export function valuesOfNetwork({ vpc }: LiveNetwork): LiveValues {
+  return {
+    values: vpcValues(vpc),
+    within: vpc.subnets.map((subnet) => ({
+      kind: "vpc_subnet",
+      id: subnet.id,
+      values: subnetValues(subnet) as Values,
+    })),
+  };
+}
+
+export function restateNetwork(
+  { values, within }: RestatedValues,
+  { own, span }: RestateContext<NetworkSpec>,
+): Declared<NetworkSpec> {
+  const label = String(values["label"]);
+  const kept = new Map(own?.spec.subnets?.map((subnet) => [subnet.label, subnet.protect]));
+  const subnets = within?.map((subnet): SubnetSpec => {
+    const name = String(subnet["label"]);
+    return { label: name, ipv4: String(subnet["ipv4"]), protect: kept.get(name) ?? null, span, note: null };
+  });
+  return {
+    unit: "network",
+    address: vpcAddress(label),
+    key: label,
+    ...UNSTATED,
+    protect: own?.protect ?? false,
+    span,
+    spec: {
+      label,
+      region: String(values["region"]),
+      description: String(values["description"] ?? ""),
+      subnets: subnets ?? null,
+    },
+  };
+}
+
+/** A subnet whose label is taken, or a part of whose range is. */
+export function clashingSubnets(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values> {
+  const labels = new Set(staying.map(({ label }) => label));
+  const placed = [...wanted, ...staying].flatMap((subnet) => {
+    const range = readRange(String(subnet["ipv4"]));
+    return range === null ? [] : [{ subnet, range }];
+  });
+  const isStaying = new Set(staying);
+  const overlapping = overlaps(placed).flatMap(([{ subnet: a }, { subnet: b }]) =>
+    isStaying.has(a) === isStaying.has(b) ? [] : [isStaying.has(a) ? b : a],
+  );
+  const found = new Set(overlapping);
+  for (const subnet of wanted) if (labels.has(subnet["label"])) found.add(subnet);
+  return found;
+}

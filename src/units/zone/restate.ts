@@ -1,0 +1,72 @@
+/** A zone by the values that changes have of it: live ones, and what declares an object with given ones. */
+
+import type { Declared } from "../../model/desired.ts";
+import type { Span } from "../../model/diagnostic.ts";
+import { domainAddress, type Json, type Values } from "../../model/resource.ts";
+import type { LiveValues, RestateContext, RestatedValues } from "../../model/unit.ts";
+import { UNSTATED } from "../common.ts";
+import { ClaimTable, claimsOf } from "./diff.ts";
+import { liveDomain } from "./domain.ts";
+import { type LiveZone, zoneName } from "./live.ts";
+import type { RecordSpec, ZoneSpec } from "./spec.ts";
+import { isKnownRecord, liveRecord, type RecordValues } from "./wire-record.ts";
+
+export function valuesOfZone(live: LiveZone): LiveValues {
+  const zone = zoneName(live.domain);
+  return {
+    values: liveDomain(live),
+    within: (live.records ?? []).filter(isKnownRecord).map((record) => ({
+      kind: "domain_record",
+      id: record.id,
+      values: liveRecord(record, zone),
+    })),
+  };
+}
+
+/** What is no field: it identifies a domain, is said by tags that Tenon sets, or tells how it was made. */
+const NOT_FIELDS: ReadonlySet<string> = new Set(["domain", "owner", "shared_with", "create_from"]);
+
+/** Who shares the zone is kept, and all of its names are managed: none of what the others keep in it is declared otherwise than it is. */
+export function restateZone(
+  { values, within }: RestatedValues,
+  { own, part, span }: RestateContext<ZoneSpec>,
+): Declared<ZoneSpec> {
+  const domain = String(values["domain"]);
+  const fields = Object.fromEntries(Object.entries(values).filter(([field]) => !NOT_FIELDS.has(field)));
+  const sharedWith = namesIn(values["shared_with"]).map((owner) => ({ owner, names: [] }));
+  return {
+    unit: "zone",
+    address: domainAddress(domain),
+    key: domain,
+    ...UNSTATED,
+    protect: own?.protect ?? false,
+    span,
+    ...(part === null ? {} : { part: true }),
+    spec: {
+      domain,
+      fields: part === null ? fields : {},
+      records: within?.map((record) => recordOf(record as RecordValues, span)) ?? null,
+      // What is ignored must not go with the domain. Where records are managed, they are all said as they are.
+      ignore: within === null ? (own?.spec.ignore ?? []) : [],
+      policy: "authoritative",
+      createFrom: null,
+      lintOff: [],
+      ...(part === null ? (sharedWith.length === 0 ? {} : { sharedWith }) : { part }),
+    },
+  };
+}
+
+function namesIn(list: Json | undefined): readonly string[] {
+  return Array.isArray(list) ? (list as readonly Json[]).map(String) : [];
+}
+
+function recordOf(values: RecordValues, span: Span): RecordSpec {
+  return { ...values, note: null, lintOff: [], span };
+}
+
+/** A record beside a CNAME, a CNAME beside others, or another MX beside a null MX. */
+export function clashingRecords(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values> {
+  const claims = new ClaimTable<Values>();
+  for (const record of staying) claims.add(claimsOf(record as RecordValues, ""), record);
+  return new Set(wanted.filter((record) => claims.conflicts(claimsOf(record as RecordValues, "")).length > 0));
+}

@@ -1,0 +1,131 @@
+/** For any valid manifest and any live account: apply and undo leave the account as it was, ids and images aside; undone again, nothing is left to do. */
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { WireDomain, WireRecord, WireVpc } from "../../src/api/wire.ts";
+import { type Desired, type JournalEntry, type JournalledRun, type Plan, parseJournal } from "../../src/index.ts";
+import { contentsInside } from "../../src/manifest/read.ts";
+import { Account, ALL_CONSENTS, HASTY_CLOCK } from "../support/account.ts";
+import { type World, worlds } from "./world.ts";
+import { IMAGE, IMAGE_FILE } from "./world-images.ts";
+
+const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 100);
+/** Nobody sends the data of unfinished uploads of the seed any more. */
+const LATER_SECONDS = 2 * 3600;
+
+test("what an apply has done to any account, an undo takes back, and an undo of the undo does it again", {
+  timeout: 280_000,
+}, async () => {
+  const reached = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(worlds, async (world) => {
+      await undoes(world, reached);
+    }),
+    { numRuns: RUNS },
+  );
+  if (RUNS < 100) return;
+  expect([...reached].sort()).toEqual(expect.arrayContaining(EVERYTHING));
+});
+
+/** What the plans of undos must reach, or the property says nothing about it. */
+const EVERYTHING = [
+  ...["create", "update", "delete"].flatMap((action) => [
+    `${action} domain`,
+    `${action} domain_record`,
+    `${action} vpc_subnet`,
+    `${action} vpc`,
+  ]),
+  ...["replace vpc", "replace vpc_subnet", "update image", "delete image"],
+];
+
+async function undoes(world: World, reached: Set<string>): Promise<void> {
+  const { seed, ttlRounding, uniqueLabels } = world;
+  const account = await Account.open({ seed, ttlRounding, uniqueLabels });
+  try {
+    const { desired } = await account.load({ "tenon.yaml": JSON.stringify(world.manifest), [IMAGE_FILE]: IMAGE });
+    if (desired === null) throw new Error("the generator made an invalid manifest");
+    await account.advanceClock(LATER_SECONDS);
+    const before = await contentOf(account);
+    const run = await carriedOut(account, desired, null);
+    const after = await contentOf(account);
+    const undo = await carriedOut(account, desired, run.run);
+    for (const { action, kind } of undo.plan.changes) if (action !== "no-op") reached.add(`${action} ${kind}`);
+    expect(undo.plan.changes.filter(({ blocked }) => blocked?.type === "changed-since")).toEqual([]);
+    expect(undo.plan.warnings.filter(({ code }) => !SAID.has(code))).toEqual([]);
+    expect(await contentOf(account)).toEqual(before);
+    expect((await planOf(account, desired, run.run)).steps).toEqual([]);
+    const lost = undo.plan.warnings.some(({ code }) => code === "undo-lost");
+    const again = await carriedOut(account, desired, undo.run);
+    expect(again.plan.warnings.filter(({ code }) => !SAID.has(code))).toEqual([]);
+    if (!lost) expect(await contentOf(account)).toEqual(after);
+  } finally {
+    await account.close();
+  }
+}
+
+const SAID: ReadonlySet<string> = new Set(["undo-manifest", "undo-new-id", "undo-lost"]);
+
+async function planOf(account: Account, desired: Desired, run: JournalledRun | null): Promise<Plan> {
+  return (await planned(account, desired, run)).plan;
+}
+
+function planned(account: Account, desired: Desired, run: JournalledRun | null) {
+  const options = { consents: ALL_CONSENTS, contentOf: contentsInside(account.folder) };
+  return account.planned(desired, run === null ? options : { ...options, goal: "undo", run });
+}
+
+/** @param run null: what the manifest says */
+async function carriedOut(
+  account: Account,
+  desired: Desired,
+  run: JournalledRun | null,
+): Promise<{ readonly plan: Plan; readonly run: JournalledRun }> {
+  const { plan, live } = await planned(account, desired, run);
+  expect(plan.refusals).toEqual([]);
+  expect(plan.guards.filter(({ consent }) => consent === "missing")).toEqual([]);
+  const entries: JournalEntry[] = [
+    {
+      ...{ type: "run", format_version: 1, started: "2026-11-22T10:00:00.000Z", version: "0", actor: null },
+      ...{ commit: null, host: "h", account: null, environment: null, owner: desired.owner, goal: plan.goal },
+    } as const,
+  ];
+  const record = async (entry: JournalEntry): Promise<null> => {
+    entries.push(entry);
+    return null;
+  };
+  const journal = { path: "j", conceal: () => {}, record, close: async () => {} };
+  const report = await account.apply(plan, { clock: HASTY_CLOCK, journal, live });
+  expect(report.steps.filter((step) => step.outcome !== "done")).toEqual([]);
+  const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+  const read = await parseJournal(text, { file: "j", started: null });
+  if (!read.ok) throw new Error(JSON.stringify(read.diagnostic) + text);
+  return { plan, run: read.run };
+}
+
+/** The account without its ids and times, and without images: what one holds does not come back. */
+async function contentOf(account: Account): Promise<unknown> {
+  const domains = await account.list<WireDomain & Record<string, unknown>>("domains");
+  const zones = await Promise.all(
+    domains.map(async (domain) => ({
+      ...bare(domain),
+      tags: [...domain.tags].sort(),
+      // Of equal records one is as good as two: what went for being a duplicate does not come back.
+      records: [
+        ...new Set(
+          texts(await account.list<WireRecord & Record<string, unknown>>("domains", String(domain.id), "records")),
+        ),
+      ],
+    })),
+  );
+  const vpcs = await account.list<WireVpc & Record<string, unknown>>("vpcs");
+  const networks = vpcs.map((vpc) => ({ ...bare(vpc), subnets: texts(vpc.subnets as never) }));
+  return { zones: texts(zones), networks: texts(networks) };
+}
+
+function texts(objects: readonly Record<string, unknown>[]): string[] {
+  return objects.map((object) => JSON.stringify(bare(object))).sort();
+}
+
+function bare({ id: _id, created: _created, updated: _updated, ...rest }: Record<string, unknown>) {
+  return rest;
+}

@@ -1,0 +1,116 @@
+/** Journals that somebody else wrote: what an undo of them may show, and may do. */
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { here as run } from "../cli/here.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
+import { tested } from "../support/emulator.ts";
+import { SECRET } from "./hostile.ts";
+
+const MANIFEST = "tenon: 1\nowner: edge\n";
+const SEED = {
+  domains: [
+    { id: 1, domain: "ours.example", soa_email: "a@a.example", tags: ["tenon:edge"] },
+    { id: 2, domain: "bank.example", soa_email: "a@a.example", tags: ["tenon:bank"] },
+    { id: 3, domain: "free.example", soa_email: "a@a.example" },
+  ],
+  vpcs: [{ id: 9, label: "prod", region: "us-east", description: "[tenon:edge]" }],
+};
+
+type Line = Record<string, unknown>;
+
+const change = (values: Line): Line => ({
+  ...{ type: "change", key: "domain/ours.example", kind: "domain", root: "domain/ours.example", action: "create" },
+  ...{ id: null, before: null, after: { domain: "ours.example" } },
+  ...values,
+});
+
+function journal(host: string, changes: readonly Line[], id: unknown): string {
+  const time = "2026-11-22T10:00:00.000Z";
+  const keys = changes.map(({ key }) => key);
+  const step = { time, changes: keys, step: "s" };
+  const lines = [
+    {
+      ...{ type: "run", format_version: 1, started: time, version: "0", actor: null, commit: null, host },
+      ...{ account: null, environment: null, owner: "edge", goal: "apply" },
+    },
+    ...changes,
+    { type: "begin", time, changes: changes.length, contents: 0 },
+    { type: "intent", ...step, reason: "step", method: "POST", path: ["domains"], body: null },
+    { type: "outcome", ...step, outcome: "done", id, recovered: false, failure: null, because: [] },
+    { type: "end", time, requestCount: 1, interrupted: false, notices: [] },
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+async function staged() {
+  const service = await emulator({ seed: SEED });
+  const cwd = await folder({ "tenon.yaml": MANIFEST });
+  const { host } = new URL(service.baseUrl);
+  const undo = async (text: string, ...args: string[]) => {
+    await writeFile(join(cwd, "run.jsonl"), text);
+    return run(["apply", "--undo", "run.jsonl", "--yes", ...args], { cwd, env: envOf(service) });
+  };
+  return { service, cwd, host, undo };
+}
+
+test("a forged journal changes nothing: a line that is none is refused, and of the rest no more is done than a plan shows", async () => {
+  const { service, host, undo } = await staged();
+  const all = ["delete", "replace", "bulk", "ns"].flatMap((rule) => ["--allow", `${rule}=*`]);
+  const bank = { key: "domain/bank.example", root: "domain/bank.example", after: { domain: "bank.example" } };
+  const refused: readonly (readonly [Line[], unknown])[] = [
+    [[change({ after: { domain: "ours.example", colour: "red" } })], 1],
+    [[change({ after: { domain: "ours.example", ttl_sec: "1h" } })], 1],
+    [[change({ after: { domain: ["ours.example"] } })], 1],
+    [[change({ kind: "node" })], 1],
+    [[change({ root: "vpc/prod" })], 1],
+    [[change({ key: "a" }), change({ key: "b" })], 1],
+    [[change({ __proto__: null, extra: 1 })], 1],
+    [[change({ id: { $ref: 1 } })], 1],
+    [[change({})], [1]],
+  ];
+  for (const [changes, id] of refused) {
+    const { code, stderr } = await undo(journal(host, changes, id), ...all);
+    expect(stderr).toMatch(/error\[journal-damaged\][\s\S]*--> run\.jsonl:\d+:1/);
+    expect(code).toBe(1);
+  }
+  // Another's object is another owner's; an id that leads to an object of another name, or kind, leads nowhere.
+  expect((await undo(journal(host, [change(bank)], 2), ...all)).code).toBe(4);
+  const free = change({ after: { domain: "free.example" } });
+  expect((await undo(journal(host, [free], 2), ...all)).code).toBe(4);
+  expect((await undo(journal(host, [free], 1), ...all)).stdout).toContain("somebody has changed it since");
+  const unended = journal(host, [free], 1).replace(/.*"type":"end".*\n/, "");
+  expect((await undo(unended, ...all)).stdout).toContain("somebody has changed it since");
+  expect((await undo(journal(host, [free], 77), ...all)).stdout).toContain("Nothing that the run did is left to undo.");
+  // The project's own, as it is: the plan shows it, and it does not go without consent.
+  const own = await undo(journal(host, [change({})], 1));
+  expect(own.code).toBe(4);
+  expect(own.stdout).toContain("- domain ours.example");
+  const hostile = "x\u001b]0;owned\u0007\u202e\n</script>";
+  const shown = await undo(journal(host, [change({ key: hostile, after: { domain: "ours.example" } })], 1));
+  for (const character of ["\u001b", "\u0007", "\u202e"]) expect(shown.stdout + shown.stderr).not.toContain(character);
+  const deep = `${"[".repeat(1_000_000)}\n`;
+  for (const text of [
+    deep,
+    `${"x".repeat(64 * 1024 ** 2)}\n`,
+    `{"type":"run","a":${"[".repeat(100_000)}${"]".repeat(100_000)}}\n`,
+  ]) {
+    expect((await undo(text, ...all)).stderr).toMatch(/error\[journal-(damaged|version)\]/);
+  }
+  expect((await tested(service).send("GET", "/domains")).body.results).toBe(3);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
+test("a plan file that names another file as its journal shows none of its lines", async () => {
+  const { service, cwd, host, undo } = await staged();
+  const options = { cwd, env: envOf(service) };
+  await undo(journal(host, [change({})], 1));
+  await run(["undo", "run.jsonl", "--out", "undo.plan"], options);
+  await writeFile(join(cwd, "config"), `[http]\n  extraheader = ${SECRET}\n{"a":"${SECRET}"}\n`);
+  await writeFile(join(cwd, "run.jsonl"), await readFile(join(cwd, "config"), "utf8"));
+  const { code, stdout, stderr } = await run(["apply", "--plan", "undo.plan", "--yes"], options);
+  expect(code).toBe(1);
+  expect(stderr).toContain("error[journal-damaged]");
+  expect(stdout + stderr).not.toContain(SECRET);
+});
