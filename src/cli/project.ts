@@ -21,7 +21,7 @@ export function load(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  more: Pick<LoadOptions, "past" | "missing" | "parsed" | "keepParsed"> = {},
+  more: Pick<LoadOptions, "files" | "past" | "missing" | "parsed" | "keepParsed"> = {},
 ): Promise<LoadResult> {
   return loadProject({
     ...more,

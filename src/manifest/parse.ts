@@ -96,14 +96,23 @@ export class ParsedFiles {
 /** The files of a project that is loaded again and again, as they change in an editor: each text is parsed once, whatever is wrong with it. */
 export class LastingFiles extends ParsedFiles {
   readonly #lasting: Map<string, KeptFile> = new Map();
+  /** How many texts were parsed so far. */
+  parses = 0;
 
   override keep(file: string, kept: KeptFile): void {
+    this.parses += 1;
     this.#lasting.set(file, this.#copy(kept));
   }
 
   override take(file: string, text: string): KeptFile | undefined {
     const known = this.#lasting.get(file);
     return known?.text === text ? this.#copy(known) : undefined;
+  }
+
+  /** As `take`, but not to be loaded: nothing is copied. */
+  look(file: string, text: string): KeptFile | undefined {
+    const known = this.#lasting.get(file);
+    return known?.text === text ? known : undefined;
   }
 
   /** The copy has places of its own: loading marks in them what it has found wrong. */
