@@ -117,6 +117,9 @@ export class Projects {
 
   /** Of the nearest project that reads the file; empty if none does. */
   async namesFor(path: string, token: CancellationToken): Promise<readonly Occurrence[]> {
+    // It may be asked before what was opened has been looked at.
+    if (this.#projectOf(path) === null)
+      for (const directory of await this.#rootFoldersAbove(path)) this.#add(directory);
     const project = this.#projectOf(path);
     if (project === null) return [];
     if (!this.#editor.watches) this.#analysis.lookAgain();

@@ -1,6 +1,6 @@
 /** Resolves `${var.x}`, `${cidrsubnet(…)}` and `${zone}` in values; `$${` stands for a literal `${`. */
 
-import { type Diagnostic, type Sources, type Span, suggest } from "../model/diagnostic.ts";
+import { type Correction, type Diagnostic, type Sources, type Span, suggest } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { evaluateCall, isCall, type Part } from "./functions.ts";
 import { type Budget, MAX_REPORTED_REFERENCES } from "./limits.ts";
@@ -132,11 +132,17 @@ class Interpolation {
     if (variable === undefined && variablesKnown && this.#reportedReferences < MAX_REPORTED_REFERENCES) {
       this.#known ??= [...variables.keys()];
       const known = this.#known;
-      const { fix: meant, ...rest } = suggest(name, known);
+      const { fix: meant, corrections = [] } = suggest(name, known);
       const fix = meant || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
       const detail = `\`${name}\` is not declared under \`variables\` in the root file.`;
       const summary = `unknown variable \`${name}\``;
-      this.#report(container, key, match, { code: "unknown-variable", summary, detail, fix, ...rest }, part);
+      this.#report(
+        container,
+        key,
+        match,
+        { code: "unknown-variable", summary, detail, fix, corrections: corrections.map(withPrefix) },
+        part,
+      );
     }
     return null;
   }
@@ -159,6 +165,10 @@ class Interpolation {
     const span = within(this.#context.places.span(container, key), match, part, this.#context.sources);
     this.#context.report({ severity: "error", ...problem, span });
   }
+}
+
+function withPrefix({ from, to }: Correction): Correction {
+  return { from: `var.${from}`, to: `var.${to}` };
 }
 
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix" | "corrections">;
