@@ -34,6 +34,8 @@ interface EditorOptions {
   readonly args?: readonly string[];
   /** Whether the editor can tell what changes on the disk. Default: true. */
   readonly watches?: boolean;
+  /** Starts the server in the folder; default: the built command line. */
+  readonly server?: (directory: string) => ReturnType<typeof start>;
   /** Folders of the workspace, within the folder; default: the folder itself. */
   readonly workspace?: readonly string[];
 }
@@ -236,8 +238,8 @@ export async function editor(files: Readonly<Record<string, string>>, options: E
 }
 
 export async function editorIn(directory: string, options: EditorOptions = {}): Promise<Editor> {
-  const { args = [], watches = true, workspace = [""] } = options;
-  const started = new Editor(directory, start(["lsp", ...args], { cwd: directory }));
+  const { args = [], watches = true, workspace = [""], server } = options;
+  const started = new Editor(directory, server?.(directory) ?? start(["lsp", ...args], { cwd: directory }));
   onTestFinished(() => started.connection.dispose());
   await started.connection.sendRequest(InitializeRequest.type, {
     processId: process.pid,
