@@ -47,7 +47,6 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "missing-argument": "an argument is missing",
   "missing-option": "an option that the command cannot do without is missing",
   "missing-value": "an option is given without its value",
-  "needs-editor": "`tenon lsp` was started on a terminal: an editor starts it",
   "nothing-to-export": "the project declares nothing that the format can hold",
   "object-missing": "what `output` names is declared, and the account has no object that is surely it",
   "plan-file-as-project": "a saved plan was given where a project belongs",
@@ -91,7 +90,6 @@ export type ErrorCode =
   | "missing-argument"
   | "missing-option"
   | "missing-value"
-  | "needs-editor"
   | "nothing-to-export"
   | "object-missing"
   | "plan-file-as-project"

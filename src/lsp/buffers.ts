@@ -4,7 +4,8 @@
  */
 
 import { lstat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { isBelow } from "../files/paths.ts";
 import { type FolderEntry, ON_DISK, type ProjectFiles, type ReadText } from "../manifest/read.ts";
 
 /** What tells a changed file from an unchanged one. */
@@ -63,18 +64,30 @@ export class Buffers implements ProjectFiles {
       return await this.#once(`realpath ${path}`, () => ON_DISK.realpath(path));
     } catch (error) {
       if (!this.#open.has(path)) throw error;
-      return join(await this.realpath(dirname(path)), basename(path));
+      return join(await this.#realpathOfNearest(dirname(path)), basename(path));
     }
   }
 
   async list(folder: string): Promise<readonly FolderEntry[]> {
     const saved = await this.#once(`list ${folder}`, () => ON_DISK.list(folder));
     const names = new Set(saved.map(({ name }) => name));
-    const unsaved = [...this.#openByRealPath.keys()].flatMap((path) => {
-      const name = basename(path);
-      return dirname(path) === folder && !names.has(name) ? [{ name, isDirectory: () => false }] : [];
-    });
-    return unsaved.length === 0 ? saved : [...saved, ...unsaved];
+    const unsaved = new Map<string, FolderEntry>();
+    for (const path of this.#openByRealPath.keys()) {
+      if (!isBelow(path, folder)) continue;
+      const [name = "", ...below] = relative(folder, path).split(sep);
+      if (!names.has(name)) unsaved.set(name, { name, isDirectory: () => below.length > 0 });
+    }
+    return unsaved.size === 0 ? saved : [...saved, ...unsaved.values()];
+  }
+
+  /** Of a folder that is not there yet, where it will be. */
+  async #realpathOfNearest(folder: string): Promise<string> {
+    try {
+      return await this.realpath(folder);
+    } catch (error) {
+      if (dirname(folder) === folder) throw error;
+      return join(await this.#realpathOfNearest(dirname(folder)), basename(folder));
+    }
   }
 
   read(path: string): Promise<ReadText> {

@@ -128,7 +128,7 @@ class Server {
       input,
       answer: (response) => void writer.write(response).catch(() => {}),
       refuse: (why) => {
-        say(`error[bad-message]: the input is not the language server protocol: ${why}\n`);
+        say(`error: the input is not the language server protocol: ${why}\n`);
         this.#end(1);
       },
     });

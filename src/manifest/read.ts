@@ -30,7 +30,11 @@ export interface FolderEntry {
   isDirectory(): boolean;
 }
 
-export type ReadText = ({ readonly ok: true } & Decoded) | Exclude<ReadBytes, { ok: true }>;
+export type ReadText =
+  /** Without its BOM; `badOffset`: where it has the U+FFFD of the first byte that is no UTF-8, or null. */
+  | { readonly ok: true; readonly text: string; readonly badOffset: number | null }
+  | { readonly ok: false; readonly problem: FileProblem }
+  | { readonly ok: false; readonly problem: "too-large"; readonly size: number };
 
 export const ON_DISK: ProjectFiles = {
   has: async (path) => (await lstat(path).catch(() => null)) !== null,
@@ -122,14 +126,8 @@ function problemOf(error: unknown): FileProblem {
   return "unreadable";
 }
 
-export interface Decoded {
-  /** Without its BOM. */
-  readonly text: string;
-  /** Where the text has the U+FFFD of the first byte that is no UTF-8; null if all are. */
-  readonly badOffset: number | null;
-}
-
-export function decode(bytes: Buffer): Decoded {
+/** The text without its BOM. If the bytes are not UTF-8, `badOffset` is where the decoded text has the U+FFFD of the first bad byte. */
+export function decode(bytes: Buffer): { readonly text: string; readonly badOffset: number | null } {
   const text = new TextDecoder("utf-8").decode(bytes);
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let byteOffset = bom;

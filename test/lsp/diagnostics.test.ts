@@ -119,12 +119,12 @@ vpcs:
 test("a zone file is checked as it stands in its buffer, and again when it changes on the disk", async () => {
   const manifest =
     "tenon: 1\ndomains:\n  - { domain: a.example, type: master, soa_email: a@a.example, zone_file: a.zone }\n";
-  const ed = await opened({ "tenon.yaml": manifest, "a.zone": "www IN A 198.51.99.1\n" }, "a.zone");
+  const ed = await opened({ "tenon.yaml": manifest, "a.zone": "$TTL 3600\nwww IN A 198.51.99.1\n" }, "a.zone");
   await ed.type("a.zone", "198.51.99.1", "198.51.99.1000");
   await ed.codes("a.zone", ["bad-address"]);
   await ed.close("a.zone");
   await ed.codes("a.zone", []);
-  await writeFile(join(ed.directory, "a.zone"), "www IN AAAA 198.51.99.1\n");
+  await writeFile(join(ed.directory, "a.zone"), "$TTL 3600\nwww IN AAAA 198.51.99.1\n");
   await ed.changedOnDisk("a.zone");
   await ed.codes("a.zone", ["bad-address"]);
 });

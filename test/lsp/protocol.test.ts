@@ -73,7 +73,7 @@ for (const [name, [input, words]] of Object.entries(GARBAGE)) {
   test(`${name} ends the server with a message and code 1, though stdin stays open`, async () => {
     const { code, stdout, stderr } = await send(input, true);
     expect(stderr).toMatch(words);
-    expect(stderr).toMatch(/^error\[bad-message\]: .*\n$/);
+    expect(stderr).toMatch(/^error: the input is not the language server protocol: .*\n$/);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   });
 }
@@ -197,7 +197,7 @@ test("a hostile manifest does not keep the server from answering", async () => {
   );
 });
 
-test("on a terminal, and with options that are not there, the command says what is wrong", async () => {
+test("with options that are not there the command says what is wrong", async () => {
   expectPlain(await run(["lsp", "--port", "1"]), 1, ["unknown option"]);
   expectPlain(await run(["lsp", "--dialect", "two words"]), 1, ["dialect"]);
 });

@@ -8,7 +8,6 @@ import { needDialect } from "../connection.ts";
 import { checkEnvironments } from "../environments.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addDialectFlags, addProjectFlags, type ProjectFlags } from "../flags.ts";
-import { sayError } from "../messages.ts";
 import { readVersion, type Terminal } from "../terminal.ts";
 
 interface LspFlags extends ProjectFlags {
@@ -44,13 +43,7 @@ async function lsp(terminal: Terminal, flags: LspFlags): Promise<ExitCode> {
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
   if (process.stdin.isTTY === true) {
-    const fix = "Let an editor start it: docs/how-to/use-in-an-editor.md.";
-    sayError(terminal, {
-      code: "needs-editor",
-      summary: "the language server talks to an editor, not to a terminal",
-      fix,
-    });
-    return EXIT.error;
+    terminal.say("The language server waits for an editor: see docs/how-to/use-in-an-editor.md. Ctrl-C ends it.\n");
   }
   const { serve } = await import("../../lsp/index.ts");
   return serve({
