@@ -1,6 +1,6 @@
 /** What `tenon validate` finds, while somebody types. */
 
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { FileChangeType } from "vscode-languageserver/node";
@@ -236,3 +236,20 @@ test("of many errors in one file as many are told as an editor shows", async () 
   );
   expect(found).toHaveLength(1_000);
 });
+
+// Where the kernel says which processes a process has started.
+test.runIf(process.platform === "linux")(
+  "if the process that checks ends, another one goes on with the same buffers",
+  async () => {
+    const ed = await opened(FILES, A);
+    await ed.type(A, "target:", "tagret:");
+    await ed.codes(A, ["unknown-key"]);
+    const { pid } = ed.process;
+    const analyst = Number(await readFile(`/proc/${pid}/task/${pid}/children`, "utf8"));
+    process.kill(analyst, "SIGKILL");
+    await ed.type(A, "type: master", "type: mester");
+    await ed.codes(A, ["unknown-value", "unknown-key"]);
+    expect(await ed.quit()).toBe(0);
+    expect(() => process.kill(analyst, 0)).toThrow();
+  },
+);
