@@ -17,7 +17,15 @@ const BUNDLED = [
     "fastest-levenshtein",
     "fastify",
   ],
-  ...["ipaddr.js", "picocolors", "semver", "undici", "yaml"],
+  ...[
+    "ipaddr.js",
+    "picocolors",
+    "semver",
+    "undici",
+    "vscode-languageserver",
+    "vscode-languageserver-textdocument",
+    "yaml",
+  ],
 ];
 
 module.exports = {
@@ -127,6 +135,17 @@ module.exports = {
       "A fleet is handed how to run an account; it knows which accounts there are, and when each has its turn.",
     ),
     only(
+      "lsp-serves-editors",
+      "^src/lsp/",
+      [
+        "^src/(dns|files|lsp|manifest|model)/",
+        "^src/format/reformat\\.ts$",
+        "^src/render/(explain|terminal)\\.ts$",
+        "^src/units/index\\.ts$",
+      ],
+      "The language server is handed how a project is checked; it reads files for the loader, and knows what `explain` and `fmt` know.",
+    ),
+    only(
       "format-writes-manifests",
       "^src/format/(?!index\\.ts$)",
       ["^src/(model|dns)/", "^src/format/(?!index\\.ts$)", "^src/render/terminal\\.ts$"],
@@ -188,7 +207,7 @@ module.exports = {
       [
         "^src/(cli|files|model|render)/",
         "^src/index\\.ts$",
-        "^src/(emulator|export|fleet|format|import|live|tickets|verify|watch)/index\\.ts$",
+        "^src/(emulator|export|fleet|format|import|live|lsp|tickets|verify|watch)/index\\.ts$",
       ],
       "The command line uses what every user of the library can use, and what shows it.",
     ),

@@ -45,7 +45,14 @@ export { lintProject, lintRules } from "./lint/index.ts";
 export type { RuleText } from "./lint/rule.ts";
 export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
-export { contentInside, contentsInside } from "./manifest/read.ts";
+export {
+  contentInside,
+  contentsInside,
+  type FileProblem,
+  type FolderEntry,
+  type ProjectFiles,
+  type ReadText,
+} from "./manifest/read.ts";
 export { type CheckWatch, isUploadProblem, UploadFiles } from "./manifest/upload-file.ts";
 export type { Annotations } from "./model/annotations.ts";
 export type {
@@ -95,6 +102,7 @@ export type {
   Removed,
 } from "./model/desired.ts";
 export {
+  type Correction,
   type Diagnostic,
   hasErrors,
   type Position,

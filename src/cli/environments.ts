@@ -1,6 +1,6 @@
 /** The check of a project in each of its environments, with what was found told once. */
 
-import { type Diagnostic, lintProject, type Project, Sources, type Span } from "../index.ts";
+import { type Diagnostic, type LoadOptions, lintProject, type Project, Sources, type Span } from "../index.ts";
 import { shellWord } from "../model/text.ts";
 import type { ProjectFlags } from "./flags.ts";
 import { exitOf, load } from "./project.ts";
@@ -34,39 +34,46 @@ interface Run {
   readonly characters: number;
 }
 
-/** Checks the project in the environment that `flags` name. If they name none: in each one that it has, and without one if its variables then have values. */
+type ReadOptions = Pick<LoadOptions, "files" | "parsed">;
+
+/**
+ * Checks the project in the environment that `flags` name. If they name none: in each one that it has, and without one if its variables then
+ * have values.
+ * @param reading where its files are read, and what is known of them
+ */
 export async function checkEnvironments(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
+  reading: ReadOptions = {},
 ): Promise<Checked> {
-  const first = await run(directory, flags, dialect, null);
+  const first = await run(directory, flags, dialect, { environment: null, ...reading });
   if (flags.env !== undefined || first.environments.length === 0) return merge([first], "");
   const names = first.environments.slice(0, MAX_CHECKED_ENVIRONMENTS);
   const isComplete = !first.diagnostics.some(({ code }) => code === "missing-variable");
   const runs = isComplete ? [first] : [];
   let { characters } = first;
-  let parsed = first.project?.parsed;
+  let parsed = reading.parsed ?? first.project?.parsed;
   for (const environment of names) {
     if (characters > MAX_CHECKED_CHARACTERS) break;
-    const next = await run(directory, { ...flags, env: environment }, dialect, environment, parsed);
+    const options = { ...reading, environment, ...(parsed === undefined ? {} : { parsed }) };
+    const next = await run(directory, { ...flags, env: environment }, dialect, options);
     runs.push(next);
     characters += next.characters;
-    parsed = next.project?.parsed;
+    parsed = reading.parsed ?? next.project?.parsed;
   }
   const checked = runs.flatMap(({ environment }) => environment ?? []);
   return merge(runs, whereChecked(checked, first.environments.length - checked.length, isComplete));
 }
 
-/** @param parsed of the run before, whose files need not be parsed again */
+/** `parsed`: of the run before, whose files need not be parsed again. */
 async function run(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  environment: string | null,
-  parsed?: object,
+  { environment, ...reading }: ReadOptions & { readonly environment: string | null },
 ): Promise<Run> {
-  const loaded = await load(directory, flags, dialect, parsed === undefined ? { keepParsed: true } : { parsed });
+  const loaded = await load(directory, flags, dialect, { keepParsed: true, ...reading });
   const { project, diagnostics } = loaded;
   return {
     ...loaded,

@@ -142,6 +142,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/fmt.ts")).define,
   },
   {
+    name: "lsp",
+    usage: "[options]",
+    summary: "serve an editor: errors, completion, quick fixes",
+    access: "nothing",
+    load: async () => (await import("./commands/lsp.ts")).define,
+  },
+  {
     name: "explain",
     usage: "[options] [what]",
     summary: "explain a field of a manifest, or a code",

@@ -327,12 +327,14 @@ export function unknownCodes(
 function unknown(code: string, known: readonly string[]): Diagnostic {
   const { code: ours, severity, why, fix } = UNKNOWN_LINT_CODE;
   const meant = nearest(code, known);
+  const corrections = meant === null ? {} : { corrections: [{ from: code, to: meant }] };
   return {
     code: ours,
     severity,
     summary: `unknown lint code \`${code}\``,
     detail: `No lint rule has the code \`${code}\`. ${why}`,
     fix: meant === null ? fix : `Did you mean \`${meant}\`?`,
+    ...corrections,
   };
 }
 

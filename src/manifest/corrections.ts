@@ -16,29 +16,39 @@ interface WrongValue {
   readonly siblings: JsonObject;
 }
 
-/** @returns a sentence; null: nothing better than the type's name can be said */
-export function suggestValue({ value, key, isEntry, schema, siblings }: WrongValue): string | null {
+export interface SuggestedValue {
+  /** A sentence. */
+  readonly fix: string;
+  /** What to write in place of the value, as YAML. */
+  readonly replacement?: string;
+  /** The key that the value belongs under. */
+  readonly key?: string;
+}
+
+/** @returns null: nothing better than the type's name can be said */
+export function suggestValue({ value, key, isEntry, schema, siblings }: WrongValue): SuggestedValue | null {
   const types = [schema["type"]].flat();
   if (Array.isArray(value)) {
     const plural = `${key}s`;
-    return !isEntry && types.includes("string") && isList(siblings[plural]) ? `Did you mean \`${plural}\`?` : null;
+    const isPlural = !isEntry && types.includes("string") && isList(siblings[plural]);
+    return isPlural ? { fix: `Did you mean \`${plural}\`?`, key: plural } : null;
   }
   if (typeof value !== "string" && typeof value !== "number") return null;
   if (types.includes("integer") && typeof value === "string") return suggestNumber(value, key);
   if (String(value).length > MAX_SUGGESTED_CHARACTERS) return null;
   if (types.includes("array") && !isEntry) return suggestList(value, key, schema, siblings);
-  if (types.includes("object") && isEntry) return suggestEntry(value, schema);
-  return null;
+  const entry = types.includes("object") && isEntry ? suggestEntry(value, schema) : null;
+  return entry === null ? null : { fix: entry };
 }
 
 function isList(schema: Json | undefined): boolean {
   return isJsonObject(schema) && [schema["type"]].flat().includes("array");
 }
 
-function suggestNumber(text: string, key: string): string | null {
-  if (/^-?\d+$/.test(text)) return "Write it without quotes.";
+function suggestNumber(text: string, key: string): SuggestedValue | null {
+  if (/^-?\d+$/.test(text)) return { fix: "Write it without quotes.", replacement: text };
   const seconds = key.endsWith("_sec") ? parseSeconds(text) : null;
-  return seconds === null ? null : `Write ${seconds}: seconds, without a unit.`;
+  return seconds === null ? null : { fix: `Write ${seconds}: seconds, without a unit.`, replacement: String(seconds) };
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 };
@@ -60,12 +70,17 @@ function parseSeconds(text: string): number | null {
   return seconds > 0 ? seconds : null;
 }
 
-function suggestList(value: string | number, key: string, schema: JsonObject, siblings: JsonObject): string | null {
+function suggestList(
+  value: string | number,
+  key: string,
+  schema: JsonObject,
+  siblings: JsonObject,
+): SuggestedValue | null {
   const items = isJsonObject(schema["items"]) ? schema["items"] : {};
   if (items["$ref"] !== undefined || [items["type"]].flat().includes("object")) return null;
   const singular = key.replace(/s$/, "");
   const alone = singular !== key && Object.hasOwn(siblings, singular) ? `, or \`${singular}: ${flow(value)}\`` : "";
-  return `Write \`${key}: [${flow(value)}]\`${alone}.`;
+  return { fix: `Write \`${key}: [${flow(value)}]\`${alone}.`, replacement: `[${flow(value)}]` };
 }
 
 /** The schema's own example, with the value where something of its shape stands. */

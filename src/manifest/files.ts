@@ -1,14 +1,13 @@
 /** `files:` patterns → the manifests they name, in a fixed order and never outside the project folder. */
 
-import type { Dirent } from "node:fs";
-import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { isPrivate, isWithin } from "../files/paths.ts";
 import type { Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { MAX_DIRECTORY_ENTRIES, MAX_FILE_BYTES, MAX_FILE_PATTERNS, MAX_FILES, MAX_PROJECT_BYTES } from "./limits.ts";
 import { type ParseContext, type ParsedFile, parseFile } from "./parse.ts";
-import { decode, type FileProblem, fileProblem, readBounded, resolveInside } from "./read.ts";
+import { type FileProblem, type FolderEntry, fileProblem, ON_DISK, type ProjectFiles, resolveInside } from "./read.ts";
 
 interface FoundFile {
   /** Relative to the project, forward slashes. */
@@ -33,21 +32,23 @@ interface FoundFiles {
 class Walk {
   /** Directory entries compared with a pattern's segment so far; an entry counts each time that it is compared. */
   entries = 0;
-  readonly #listed: Map<string, Promise<readonly Dirent[]>> = new Map();
+  readonly #listed: Map<string, Promise<readonly FolderEntry[]>> = new Map();
   readonly #resolved: Map<string, ReturnType<typeof resolveInside>> = new Map();
   readonly #root: string;
+  readonly #files: ProjectFiles;
 
-  constructor(root: string) {
+  constructor(root: string, files: ProjectFiles) {
     this.#root = root;
+    this.#files = files;
   }
 
   /** Each folder is read once, however many patterns lead there. */
-  list(folder: string): Promise<readonly Dirent[]> {
-    return remembered(this.#listed, folder, () => list(join(this.#root, folder)));
+  list(folder: string): Promise<readonly FolderEntry[]> {
+    return remembered(this.#listed, folder, () => this.#files.list(join(this.#root, folder)));
   }
 
   resolve(file: string): ReturnType<typeof resolveInside> {
-    return remembered(this.#resolved, file, () => resolveInside(this.#root, file));
+    return remembered(this.#resolved, file, () => resolveInside(this.#root, file, this.#files));
   }
 }
 
@@ -63,10 +64,11 @@ export async function findFiles(
   rootFile: string,
   patterns: readonly string[],
   missing: readonly string[] = [],
+  files: ProjectFiles = ON_DISK,
 ): Promise<FoundFiles> {
   const found = new Map<string, FoundFile>();
   const problems: PatternProblem[] = [];
-  const walk = new Walk(root);
+  const walk = new Walk(root, files);
   for (const [pattern, text] of patterns.entries()) {
     if (pattern === MAX_FILE_PATTERNS) {
       problems.push({ pattern, type: "too-many-patterns" });
@@ -93,8 +95,8 @@ export async function findFiles(
       break;
     }
   }
-  const files = [...found.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
-  return { files: files.slice(0, MAX_FILES), problems };
+  const sorted = [...found.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
+  return { files: sorted.slice(0, MAX_FILES), problems };
 }
 
 /** Several `**` in a row mean the same as one. */
@@ -163,14 +165,6 @@ function withNothing(reached: Set<number>, segments: readonly string[]): Set<num
   return reached;
 }
 
-async function list(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
 function isSkipped(name: string): boolean {
   return name.startsWith(".") || name === "node_modules";
 }
@@ -203,14 +197,20 @@ function wildcardMatches(pattern: string, text: string): boolean {
 
 // The files of a project: its root file, and those that `files:` names.
 
+export interface ReadContext extends ParseContext {
+  /** Where to read them; default: on the disk. */
+  readonly files?: ProjectFiles;
+}
+
 /** @returns null if it cannot be read; that is reported */
 export async function readManifest(
   path: string,
   file: string,
   sources: Sources,
-  context: ParseContext,
+  context: ReadContext,
 ): Promise<ParsedFile | null> {
-  const real = await realpath(path).catch(() => path);
+  const { files = ON_DISK } = context;
+  const real = await files.realpath(path).catch(() => path);
   const folder = dirname(path);
   const elsewhere = !isWithin(real, folder) ? "outside" : isPrivate(real, folder) ? "private" : null;
   // `findFiles` has checked the other files.
@@ -218,12 +218,12 @@ export async function readManifest(
     context.report({ ...fileProblem(file, elsewhere), fix: "Put the file itself into the folder." });
     return null;
   }
-  const read = await readBounded(real);
+  const read = await files.read(real);
   if (!read.ok) {
     context.report(read.problem === "too-large" ? tooLarge(file, read.size) : unreadable(file, read.problem));
     return null;
   }
-  const { text, badOffset } = decode(read.bytes);
+  const { text, badOffset } = read;
   sources.add(file, text);
   if (badOffset !== null) {
     context.report(notUtf8(file, badOffset));
@@ -273,14 +273,14 @@ interface RootOfProject {
 export async function readFurtherFiles(
   { root, rootPath, tree, missing = [] }: RootOfProject,
   sources: Sources,
-  context: ParseContext,
+  context: ReadContext,
 ): Promise<ParsedFile[]> {
   const list = tree["files"];
   if (!Array.isArray(list)) return [];
   const patterns = (list as readonly Json[]).map((pattern, index) => patternText(pattern, list, index, context));
   const broken = context.places.brokenKeys(list);
   const usable = patterns.map((pattern, index) => (broken.has(String(index)) ? "" : pattern));
-  const found = await findFiles(root, rootPath, usable, missing);
+  const found = await findFiles(root, rootPath, usable, missing, context.files);
   for (const problem of found.problems) {
     const pattern = usable[problem.pattern] ?? "";
     if (pattern !== "" || problem.type === "too-many-patterns")
@@ -299,7 +299,7 @@ async function readAll(
   files: readonly FoundFile[],
   list: object,
   sources: Sources,
-  context: ParseContext,
+  context: ReadContext,
 ): Promise<ParsedFile[]> {
   const parsed: ParsedFile[] = [];
   let characters = 0;
@@ -398,12 +398,13 @@ export const ROOT_FILE = "tenon.yaml";
 export async function findRootFile(
   directory: string,
   report: (diagnostic: Diagnostic) => void,
+  files: Pick<ProjectFiles, "has"> = ON_DISK,
 ): Promise<string | null> {
   const given = resolve(directory);
   try {
     const path = (await stat(given)).isDirectory() ? join(await realpath(given), ROOT_FILE) : given;
     if (basename(path) !== ROOT_FILE) report(notRootFile(directory));
-    else if ((await lstat(path).catch(() => null)) === null) report(noRootFile(directory));
+    else if (!(await files.has(path))) report(noRootFile(directory));
     else return join(await realpath(dirname(path)), ROOT_FILE);
   } catch {
     const fix = "Name the project folder, or its root file tenon.yaml.";

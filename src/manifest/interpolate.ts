@@ -1,8 +1,7 @@
 /** Resolves `${var.x}`, `${cidrsubnet(…)}` and `${zone}` in values; `$${` stands for a literal `${`. */
 
-import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import { type Correction, type Diagnostic, type Sources, type Span, suggest } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
-import { suggestion } from "../model/text.ts";
 import { evaluateCall, isCall, type Part } from "./functions.ts";
 import { type Budget, MAX_REPORTED_REFERENCES } from "./limits.ts";
 import { newMapping, type Places } from "./positions.ts";
@@ -133,10 +132,17 @@ class Interpolation {
     if (variable === undefined && variablesKnown && this.#reportedReferences < MAX_REPORTED_REFERENCES) {
       this.#known ??= [...variables.keys()];
       const known = this.#known;
-      const fix = suggestion(name, known) || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
+      const { fix: meant, corrections = [] } = suggest(name, known);
+      const fix = meant || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
       const detail = `\`${name}\` is not declared under \`variables\` in the root file.`;
       const summary = `unknown variable \`${name}\``;
-      this.#report(container, key, match, { code: "unknown-variable", summary, detail, fix }, part);
+      this.#report(
+        container,
+        key,
+        match,
+        { code: "unknown-variable", summary, detail, fix, corrections: corrections.map(withPrefix) },
+        part,
+      );
     }
     return null;
   }
@@ -161,7 +167,11 @@ class Interpolation {
   }
 }
 
-type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+function withPrefix({ from, to }: Correction): Correction {
+  return { from: `var.${from}`, to: `var.${to}` };
+}
+
+type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix" | "corrections">;
 
 /**
  * The span of a part of the reference within the value, if the file has it letter for letter (not behind YAML escapes); else that of the whole value.

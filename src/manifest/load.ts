@@ -1,6 +1,5 @@
 /** A project folder → its desired state, or every error there is in it. */
 
-import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Desired, NamedFile } from "../model/desired.ts";
 import { type Diagnostic, Sources } from "../model/diagnostic.ts";
@@ -8,12 +7,12 @@ import type { PlanInputs } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { arrangeGroups, assemble, Findings, type Loaded, lintOff, sectionEntries } from "./assemble.ts";
 import { type ExpandContext, expandDomains } from "./expand.ts";
-import { findRootFile, ROOT_FILE, readFurtherFiles, readManifest } from "./files.ts";
+import { findRootFile, type ReadContext, ROOT_FILE, readFurtherFiles, readManifest } from "./files.ts";
 import { interpolateFile } from "./interpolate.ts";
 import { Budget } from "./limits.ts";
-import { type ParseContext, type ParsedFile, ParsedFiles } from "./parse.ts";
+import { type ParsedFile, ParsedFiles } from "./parse.ts";
 import { Places } from "./positions.ts";
-import { resolveInside } from "./read.ts";
+import { ON_DISK, type ProjectFiles, resolveInside } from "./read.ts";
 import { collectRecordSets } from "./record-sets.ts";
 import { judgeRequires } from "./requires.ts";
 import { isOwnKey, ROOT_ONLY_KEYS, type UnitForm } from "./schema.ts";
@@ -25,6 +24,8 @@ import type { ZoneFiles } from "./zone-files.ts";
 export interface LoadOptions {
   /** The project folder, or the path of its root file. */
   readonly directory: string;
+  /** Where its manifests and zone files are read; default: on the disk. */
+  readonly files?: ProjectFiles;
   /** --env */
   readonly environment?: string;
   /** --var */
@@ -140,6 +141,7 @@ class Loading {
   readonly #units: readonly UnitForm[];
   readonly #sources: Sources;
   readonly #parsed: ParsedFiles | undefined;
+  readonly #files: ProjectFiles;
   readonly #places: Places;
   readonly #budget: Budget = new Budget();
   #environments: readonly string[] = [];
@@ -148,7 +150,8 @@ class Loading {
 
   constructor(options: LoadOptions, units: readonly UnitForm[], sources: Sources, found: Found) {
     this.#options = options;
-    const { parsed, keepParsed = false } = options;
+    const { parsed, keepParsed = false, files = ON_DISK } = options;
+    this.#files = files;
     this.#parsed = parsed instanceof ParsedFiles ? parsed : keepParsed ? new ParsedFiles() : undefined;
     this.#places = this.#parsed?.places ?? new Places();
     this.#units = units;
@@ -166,10 +169,10 @@ class Loading {
   }
 
   async run(): Promise<Omit<Project, "sources"> | null> {
-    const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
+    const rootPath = await findRootFile(this.#options.directory, this.#reportRequest, this.#files);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
-    const context = this.#parseContext();
+    const context = this.#readContext();
     const rootFile = await this.#readRoot(rootPath, context);
     if (rootFile?.tree == null) return null;
     this.#environments = environmentNames(rootFile.tree);
@@ -212,10 +215,10 @@ class Loading {
 
   /** Resolves variables only for the names under `files:`, so a variable without a value is not reported. */
   async readTexts(): Promise<ManifestFile[] | null> {
-    const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
+    const rootPath = await findRootFile(this.#options.directory, this.#reportRequest, this.#files);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
-    const context = this.#parseContext();
+    const context = this.#readContext();
     const rootFile = await this.#readRoot(rootPath, context);
     if (rootFile?.tree == null) return null;
     const { environment = null, variables: assigned = {}, variableFiles = [] } = this.#options;
@@ -225,16 +228,16 @@ class Loading {
     interpolateFile(rootFile.tree, { ...silent, variables, variablesKnown: false, budget: this.#budget });
     const further = await readFurtherFiles({ root, rootPath, tree: rootFile.tree }, this.#sources, context);
     const resolved = await Promise.all(
-      further.map(async ({ file }) => ({ file, found: await resolveInside(root, file) })),
+      further.map(async ({ file }) => ({ file, found: await resolveInside(root, file, this.#files) })),
     );
     return [
-      { file: ROOT_FILE, path: await realpath(rootPath) },
+      { file: ROOT_FILE, path: await this.#files.realpath(rootPath) },
       ...resolved.flatMap(({ file, found }) => (found.ok ? [{ file, path: found.path }] : [])),
     ];
   }
 
   /** @returns null if it cannot be read, or requires another version of Tenon: then nothing else is reported */
-  async #readRoot(path: string, context: ParseContext): Promise<ParsedFile | null> {
+  async #readRoot(path: string, context: ReadContext): Promise<ParsedFile | null> {
     const problems: Diagnostic[] = [];
     const report = (diagnostic: Diagnostic): void => void problems.push(diagnostic);
     const file = await readManifest(path, ROOT_FILE, this.#sources, { ...context, report });
@@ -245,8 +248,8 @@ class Loading {
     return isOther ? null : file;
   }
 
-  #parseContext(): ParseContext {
-    const shared = { places: this.#places, budget: this.#budget, report: this.#report };
+  #readContext(): ReadContext {
+    const shared = { files: this.#files, places: this.#places, budget: this.#budget, report: this.#report };
     return this.#parsed === undefined ? shared : { ...shared, parsed: this.#parsed };
   }
 
@@ -254,7 +257,7 @@ class Loading {
   async #variables(
     tree: JsonObject,
     damaged: boolean,
-    context: ParseContext,
+    context: ReadContext,
   ): Promise<{ variables: Variables; given: PlanInputs["variables"] }> {
     const forFiles = { ...context, report: this.#reportRequest };
     const files = await readVariableFiles(this.#options.variableFiles ?? [], this.#sources, forFiles);
@@ -312,6 +315,7 @@ class Loading {
     const report = this.#report;
     const shared = {
       root,
+      files: this.#files,
       sources: this.#sources,
       places: this.#places,
       lintOff: lintOff(tree),

@@ -40,12 +40,15 @@ export interface ParseContext {
 export async function parseFile(file: string, text: string, context: ParseContext): Promise<ParsedFile> {
   const { places, parsed, report } = context;
   const known = parsed?.take(file, text);
-  if (known !== undefined) return { file, tree: known, damaged: false };
-  let isReported = false;
+  if (known !== undefined) {
+    for (const problem of known.problems) report(problem);
+    return { file, tree: known.tree, damaged: known.damaged };
+  }
+  const problems: Diagnostic[] = [];
   const noting = {
     ...context,
     report: (diagnostic: Diagnostic): void => {
-      isReported = true;
+      problems.push(diagnostic);
       report(diagnostic);
     },
   };
@@ -54,8 +57,16 @@ export async function parseFile(file: string, text: string, context: ParseContex
     tree === null
       ? parseWithLibrary(file, text, { ...noting, yaml: await import("yaml") })
       : { file, tree, damaged: false };
-  if (result.tree !== null && !isReported) parsed?.keep(file, text, result.tree);
+  const { tree: found, damaged } = result;
+  if (parsed !== undefined) parsed.keep(file, { text, tree: found, damaged, problems });
   return result;
+}
+
+/** A file as it was parsed. */
+export interface KeptFile extends Omit<ParsedFile, "file"> {
+  readonly text: string;
+  /** What was reported of its syntax. */
+  readonly problems: readonly Diagnostic[];
 }
 
 /**
@@ -65,23 +76,55 @@ export async function parseFile(file: string, text: string, context: ParseContex
 export class ParsedFiles {
   /** Both projects need the same one. */
   readonly places: Places = new Places();
-  readonly #trees: Map<string, { readonly text: string; readonly tree: JsonObject }> = new Map();
+  readonly #kept: Map<string, KeptFile> = new Map();
 
-  keep(file: string, text: string, tree: JsonObject): void {
-    this.#trees.set(file, { text, tree: copyTree(tree, this.places) });
+  keep(file: string, kept: KeptFile): void {
+    if (kept.tree !== null && kept.problems.length === 0) {
+      this.#kept.set(file, { ...kept, tree: copyTree(kept.tree, this.places) });
+    }
   }
 
   /** @returns undefined if the file was not parsed, or had another text */
-  take(file: string, text: string): JsonObject | undefined {
-    const known = this.#trees.get(file);
+  take(file: string, text: string): KeptFile | undefined {
+    const known = this.#kept.get(file);
     if (known?.text !== text) return undefined;
-    this.#trees.delete(file);
-    return known.tree;
+    this.#kept.delete(file);
+    return known;
+  }
+}
+
+/** The files of a project that is loaded again and again, as they change in an editor: each text is parsed once, whatever is wrong with it. */
+export class LastingFiles extends ParsedFiles {
+  readonly #lasting: Map<string, KeptFile> = new Map();
+  /** How many texts were parsed so far. */
+  parses = 0;
+
+  override keep(file: string, kept: KeptFile): void {
+    this.parses += 1;
+    this.#lasting.set(file, this.#copy(kept));
+  }
+
+  override take(file: string, text: string): KeptFile | undefined {
+    const known = this.#lasting.get(file);
+    return known?.text === text ? this.#copy(known) : undefined;
+  }
+
+  /** As `take`, but not to be loaded: nothing is copied. */
+  look(file: string, text: string): KeptFile | undefined {
+    const known = this.#lasting.get(file);
+    return known?.text === text ? known : undefined;
+  }
+
+  /** The copy has places of its own: loading marks in them what it has found wrong. */
+  #copy(kept: KeptFile): KeptFile {
+    const { tree } = kept;
+    const own = { copy: (clone: object, original: object): void => this.places.duplicate(clone, original) };
+    return tree === null ? kept : { ...kept, tree: copyTree(tree, own) };
   }
 }
 
 /** What an alias repeats stays one object. */
-function copyTree<T extends Json>(value: T, places: Places, copies: Map<object, Json> = new Map()): T {
+function copyTree<T extends Json>(value: T, places: Pick<Places, "copy">, copies: Map<object, Json> = new Map()): T {
   if (typeof value !== "object" || value === null) return value;
   const known = copies.get(value);
   if (known !== undefined) return known as T;

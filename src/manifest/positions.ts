@@ -83,6 +83,11 @@ export class Places {
     this.#set(clone, this.#place(original));
   }
 
+  /** The clone stands where the original does, and what is marked or set of one of them is not of the other. Neither is a clone of another kind. */
+  duplicate(clone: object, original: object): void {
+    this.#set(clone, this.#written(original).duplicate());
+  }
+
   /** `clone` stands where `first` does, and its `keys` where `second` does. Both are of one file. */
   merge(clone: object, first: object, second: object, keys: readonly string[]): void {
     this.#set(clone, new MergedPlace(this.#place(first), this.#place(second), keys));
@@ -238,6 +243,14 @@ class WrittenPlace implements Place {
   close(end: number = this.end): void {
     this.end = end;
     this.#offsets = packOffsets(this.start, this.#offsets as number[]);
+  }
+
+  duplicate(): WrittenPlace {
+    const place = new WrittenPlace(this.file, this.start, this.end, this.#names);
+    place.broken = this.broken === null ? null : new Set(this.broken);
+    place.#offsets = this.#offsets;
+    place.#sources = this.#sources === null ? null : new Map(this.#sources);
+    return place;
   }
 
   setSource(key: string, source: string | null): void {

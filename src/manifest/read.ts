@@ -1,13 +1,50 @@
 /** Reading manifests: only regular files inside the project, of bounded size, in UTF-8. */
 
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { readContent } from "../files/files.ts";
 import { isPrivate, isWithin } from "../files/paths.ts";
 import type { FileContent } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
+
+/** Where the files of a project are read: on the disk, or in an editor, whose buffers stand before what is saved. */
+export interface ProjectFiles {
+  /** Whether there is something of this path, a symbolic link not followed. */
+  has(path: string): Promise<boolean>;
+  /**
+   * The path with every symbolic link followed.
+   * @throws the file system's error
+   */
+  realpath(path: string): Promise<string>;
+  /** What is in a folder; empty if it cannot be read. */
+  list(folder: string): Promise<readonly FolderEntry[]>;
+  /** @param path a real path: a symlink put in its place meanwhile is not followed */
+  read(path: string): Promise<ReadText>;
+}
+
+export interface FolderEntry {
+  readonly name: string;
+  /** A link to a folder is none. */
+  isDirectory(): boolean;
+}
+
+export type ReadText =
+  /** Without its BOM; `badOffset`: where it has the U+FFFD of the first byte that is no UTF-8, or null. */
+  | { readonly ok: true; readonly text: string; readonly badOffset: number | null }
+  | { readonly ok: false; readonly problem: FileProblem }
+  | { readonly ok: false; readonly problem: "too-large"; readonly size: number };
+
+export const ON_DISK: ProjectFiles = {
+  has: async (path) => (await lstat(path).catch(() => null)) !== null,
+  realpath,
+  list: (folder) => readdir(folder, { withFileTypes: true }).catch(() => []),
+  read: async (path) => {
+    const read = await readBounded(path);
+    return read.ok ? { ok: true, ...decode(read.bytes) } : read;
+  },
+};
 
 export type FileProblem = "missing" | "outside" | "private" | "not-a-file" | "unreadable";
 
@@ -19,10 +56,14 @@ export type ResolvedFile =
  * The real path of `file` if it lies inside the real folder `root`, symlinks followed.
  * @param file relative to `root`, forward slashes
  */
-export async function resolveInside(root: string, file: string): Promise<ResolvedFile> {
+export async function resolveInside(
+  root: string,
+  file: string,
+  files: Pick<ProjectFiles, "realpath"> = ON_DISK,
+): Promise<ResolvedFile> {
   if (isAbsolute(file) || file.split(/[\\/]/).includes("..")) return { ok: false, problem: "outside" };
   try {
-    const path = await realpath(resolve(root, file));
+    const path = await files.realpath(resolve(root, file));
     if (!isWithin(path, root)) return { ok: false, problem: "outside" };
     return isPrivate(path, root) ? { ok: false, problem: "private" } : { ok: true, path };
   } catch (error) {

@@ -3,9 +3,8 @@
 import { ownerName, serviceOwner } from "../dns/name.ts";
 import type { SourceRecord } from "../dns/record.ts";
 import { ANNOTATION_KEYS } from "../model/annotations.ts";
-import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { type Diagnostic, type Span, suggest } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { suggestion } from "../model/text.ts";
 import { newMapping, type Places } from "./positions.ts";
 import { isOwnKey } from "./schema.ts";
 
@@ -122,12 +121,14 @@ function usedTwice(name: string, span: NonNullable<Diagnostic["span"]>): Diagnos
 }
 
 function unknownSet(name: string, known: readonly string[], span: NonNullable<Diagnostic["span"]>): Diagnostic {
+  const { fix, ...rest } = suggest(name, known);
   return {
     code: "unknown-record-set",
     severity: "error",
     summary: `unknown record set \`${name}\``,
     detail: `No file of the project has \`${name}\` under \`record_sets\`.`,
-    fix: suggestion(name, known) || "Add it to `record_sets`.",
+    fix: fix || "Add it to `record_sets`.",
+    ...rest,
     span,
   };
 }

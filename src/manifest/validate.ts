@@ -2,11 +2,11 @@
 
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { compiledSchema } from "../files/schemas.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Correction, type Diagnostic, suggest } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { nearest, suggestion } from "../model/text.ts";
+import { nearest } from "../model/text.ts";
 import type { EntryViolation } from "../model/unit.ts";
-import { homesOf, keysAt, suggestValue } from "./corrections.ts";
+import { homesOf, keysAt, type SuggestedValue, suggestValue } from "./corrections.ts";
 import { Places } from "./positions.ts";
 import { isOwnKey, manifestSchema, type UnitForm } from "./schema.ts";
 
@@ -283,7 +283,7 @@ function violationDiagnostic(violation: Violation, manifest: JsonObject, places:
     case "required":
       return missingKey(violation, schema, places);
     case "type":
-      return value === null ? emptyValue(name, schema, at) : wrongType(name, violation, schema, manifest, at);
+      return value === null ? emptyValue(name, schema, at) : wrongType(name, violation, schema, manifest, places, at);
     case "const":
     case "enum": {
       const allowed = [...((schema["enum"] as Json[] | undefined) ?? [schema["const"] ?? null])].map(String);
@@ -293,7 +293,7 @@ function violationDiagnostic(violation: Violation, manifest: JsonObject, places:
         severity: "error",
         summary: `unknown value of ${name.phrase}`,
         detail,
-        fix: choose(typeof value === "object" ? "" : String(value), allowed),
+        ...choose(typeof value === "object" ? "" : String(value), allowed),
         span: at,
       };
     }
@@ -368,7 +368,16 @@ function unknownKey(
   const merge = "Merge keys belong to YAML 1.1; use `defaults` or `record_sets`.";
   const list = `Known are: ${known.join(", ")}. Keys that begin with \`x-\` are yours.`;
   const fix = key === "<<" ? merge : best !== null ? `Did you mean \`${best}\`?` : list;
-  return { code: "unknown-key", severity: "error", summary: `unknown key \`${key}\``, detail, fix, span };
+  const corrections = key === "<<" || best === null ? {} : { corrections: [{ from: key, to: best }] };
+  return {
+    code: "unknown-key",
+    severity: "error",
+    summary: `unknown key \`${key}\``,
+    detail,
+    fix,
+    ...corrections,
+    span,
+  };
 }
 
 /** Of the kinds of mapping that have a key: `lint` and `note` are at home in many. */
@@ -470,6 +479,7 @@ function wrongType(
   { way, value }: Violation,
   schema: JsonObject,
   manifest: JsonObject,
+  places: Places,
   span: At,
 ): Diagnostic {
   const types = [schema["type"]]
@@ -483,8 +493,29 @@ function wrongType(
   const path = way.map(({ key }) => key);
   const siblings = keysAt(path.slice(0, -1), manifest);
   const meant = suggestValue({ value, key: name.key, isEntry: name.isEntry, schema, siblings });
-  const fix = meant ?? (quoted ? "Write it without quotes." : `Write ${wanted}.`);
-  return { code: "wrong-type", severity: "error", summary: `${name.phrase} must be ${wanted}`, detail, fix, span };
+  const fix = meant?.fix ?? (quoted ? "Write it without quotes." : `Write ${wanted}.`);
+  const corrections = meant === null ? [] : correctionsOf(meant, { way, value }, places);
+  return {
+    code: "wrong-type",
+    severity: "error",
+    summary: `${name.phrase} must be ${wanted}`,
+    detail,
+    fix,
+    ...(corrections.length === 0 ? {} : { corrections }),
+    span,
+  };
+}
+
+function correctionsOf(
+  { replacement, key }: SuggestedValue,
+  { way, value }: Pick<Violation, "way" | "value">,
+  places: Places,
+): Correction[] {
+  const last = way.at(-1);
+  if (key !== undefined && last !== undefined && !Array.isArray(last.container)) {
+    return [{ from: last.key, to: key, span: places.keySpan(last.container, last.key) }];
+  }
+  return replacement === undefined ? [] : [{ from: String(value), to: replacement, unquotes: true }];
 }
 
 function badFormat(name: Name, value: Json, schema: JsonObject, error: ErrorObject, span: At): Diagnostic {
@@ -504,9 +535,9 @@ function badFormat(name: Name, value: Json, schema: JsonObject, error: ErrorObje
   return { code, severity: "error", summary, detail, fix, span };
 }
 
-function choose(word: string, allowed: readonly string[]): string {
-  const text = suggestion(word, allowed);
-  return text === "" ? "Correct the value." : text;
+function choose(word: string, allowed: readonly string[]): Pick<Diagnostic, "fix" | "corrections"> {
+  const { fix, ...rest } = suggest(word, allowed);
+  return { fix: fix || "Correct the value.", ...rest };
 }
 
 /** Longer values are cut in messages: the source line is shown anyway. */

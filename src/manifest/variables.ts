@@ -3,10 +3,10 @@
 import { createReadStream } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { isWithin, whereLinkLeads } from "../files/paths.ts";
-import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import { type Diagnostic, type Sources, type Span, suggest } from "../model/diagnostic.ts";
 import type { GivenValue } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { listNames, nearest, shellWord, suggestion } from "../model/text.ts";
+import { listNames, nearest, shellWord } from "../model/text.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 import { type ParseContext, parseFile } from "./parse.ts";
 import { newMapping, type Places } from "./positions.ts";
@@ -135,13 +135,14 @@ function unknownEnvironment(name: string, known: readonly string[]): Diagnostic 
 }
 
 function undeclared(name: string, names: readonly string[], span: Span | null): Diagnostic {
-  const text = suggestion(name, names);
+  const { fix, ...rest } = suggest(name, names);
   return {
     code: "unknown-variable",
     severity: "error",
     summary: `unknown variable \`${name}\``,
     detail: `\`${name}\` is not declared under \`variables\` in the root file.`,
-    fix: text === "" ? `Add \`${name}: {}\` to \`variables\`.` : text,
+    fix: fix || `Add \`${name}: {}\` to \`variables\`.`,
+    ...rest,
     ...(span === null ? {} : { span }),
   };
 }

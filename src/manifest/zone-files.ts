@@ -25,12 +25,14 @@ import {
   recordLimit,
 } from "./limits.ts";
 import type { Places } from "./positions.ts";
-import { decode, fileProblem, readBounded, resolveInside } from "./read.ts";
+import { fileProblem, ON_DISK, type ProjectFiles, resolveInside } from "./read.ts";
 import { identity, type LayerRecord, objectAt } from "./record-sets.ts";
 
 export interface ZoneFilesOptions {
   /** Real path of the project folder. */
   readonly root: string;
+  /** Where to read them; default: on the disk. */
+  readonly files?: ProjectFiles;
   readonly sources: Sources;
   readonly places: Places;
   /** --skip-unsupported: a record that the service cannot hold is a warning, not an error. */
@@ -115,15 +117,16 @@ export class ZoneFiles {
 
   async #open(file: string): Promise<Text> {
     const fix = "Name a file inside the project folder.";
-    const resolved = await resolveInside(this.#options.root, file);
+    const { root, files = ON_DISK } = this.#options;
+    const resolved = await resolveInside(root, file, files);
     if (!resolved.ok) return { ok: false, problem: { ...fileProblem(file, resolved.problem), fix } };
-    const read = await readBounded(resolved.path);
+    const read = await files.read(resolved.path);
     if (!read.ok) {
       const problem =
         read.problem === "too-large" ? tooLarge(file, read.size) : { ...fileProblem(file, read.problem), fix };
       return { ok: false, problem };
     }
-    const { text, badOffset } = decode(read.bytes);
+    const { text, badOffset } = read;
     this.#characters += text.length;
     if (this.#characters > MAX_PROJECT_BYTES) return { ok: false, problem: allTooLarge(file) };
     this.#options.sources.add(file, text);

@@ -1,6 +1,7 @@
 /** Diagnostics: expected problems as values, with a stable code and a place in the source. */
 
 import type { Address } from "./resource.ts";
+import { listSuggested, nearest } from "./text.ts";
 
 /** A place in a file as UTF-16 offsets; lines and columns are computed when it is shown. */
 export interface Span {
@@ -23,8 +24,32 @@ export interface Diagnostic {
   /** What to do, as a full sentence. */
   readonly fix?: string;
   readonly span?: Span;
+  /** What would settle it, as changes of the text: one, or several to choose from. `fix` says the same to people. */
+  readonly corrections?: readonly Correction[];
   readonly related?: readonly Related[];
   readonly address?: Address;
+}
+
+/** One word in the place of another. */
+export interface Correction {
+  /** As the value has it: where the text has it otherwise, as a variable does, there is nothing to be replaced. */
+  readonly from: string;
+  readonly to: string;
+  /** Default: that of the diagnostic. */
+  readonly span?: Span;
+  /** `to` is no text, such as a number: quotes around `from` go, too. */
+  readonly unquotes?: boolean;
+}
+
+/** What to write in place of a word that is not known: the nearest of the known ones, or a list of them. The fix is empty if none are. */
+export function suggest(
+  word: string,
+  known: readonly string[],
+): { readonly fix: string; readonly corrections?: readonly Correction[] } {
+  const best = nearest(word, known);
+  return best === null
+    ? { fix: listSuggested(known) }
+    : { fix: `Did you mean \`${best}\`?`, corrections: [{ from: word, to: best }] };
 }
 
 /** A second place that matters, for example the first of two duplicates. */

@@ -278,9 +278,12 @@ export function listNames(names: readonly string[]): string {
 /** A full sentence: the nearest word, or the known ones. */
 export function suggestion(word: string, candidates: readonly string[]): string {
   const best = nearest(word, candidates);
-  if (best !== null) return `Did you mean \`${best}\`?`;
-  if (candidates.length === 0) return "";
-  return `Known are: ${listNames(candidates)}.`;
+  return best === null ? listSuggested(candidates) : `Did you mean \`${best}\`?`;
+}
+
+/** A full sentence; empty if there are none. */
+export function listSuggested(candidates: readonly string[]): string {
+  return candidates.length === 0 ? "" : `Known are: ${listNames(candidates)}.`;
 }
 
 // JSON as text that is plainly visible: what a terminal would act on or hide is `\u`, and a parser reads the same.

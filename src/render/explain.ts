@@ -39,8 +39,16 @@ export type Explained =
 
 /** @param path `domain.records.A`: names of fields, in the plural or not; a type of record, behind records */
 export function explainField(schema: JsonObject, path: string): Explained {
+  return explainPath(
+    schema,
+    path.split(".").filter((part) => part !== ""),
+  );
+}
+
+/** @param words of a path: names may hold dots */
+export function explainPath(schema: JsonObject, words: readonly string[]): Explained {
   let place: Place = { path: [], node: schema, required: false };
-  for (const word of path.split(".").filter((part) => part !== "")) {
+  for (const word of words) {
     const type = typeOfRecord(schema, place.node, word);
     if (type !== null) return { ok: true, explanation: explainRecord(schema, place, type) };
     const next = step(schema, place, word);

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { allowedSeconds, type LoadOptions, loadProject } from "../../src/index.ts";
-import { ParsedFiles } from "../../src/manifest/parse.ts";
+import { LastingFiles, ParsedFiles } from "../../src/manifest/parse.ts";
 import { folder } from "./support.ts";
 
 /** Notes which files were taken without being parsed. */
@@ -79,4 +79,17 @@ test("errors of the base stand where its own files have them", async () => {
   const [shared, alone] = [await load(before, { parsed, past: true }), await load(before, { past: true })];
   expect(shared.diagnostics.length).toBeGreaterThan(0);
   expect(shared.diagnostics).toEqual(alone.diagnostics);
+});
+
+test("a project that is loaded again and again parses each text once, and what was wrong with one load is forgotten in the next", async () => {
+  const root = ROOT.replace("{ default: 192.0.2.1 }", "{}");
+  const files = { ...FILES, "tenon.yaml": root, "zones/bad.yaml": "tenon: 1\ndomains: [\n" };
+  const directory = await folder(files);
+  const parsed = new LastingFiles();
+  const variables = { ip: "192.0.2.1" };
+  for (const more of [{}, { variables }, {}, { variables }]) {
+    const [again, alone] = [await load(directory, { parsed, ...more }), await load(directory, more)];
+    expect(again.diagnostics).toEqual(alone.diagnostics);
+  }
+  expect(parsed.parses).toBe(Object.keys(files).length);
 });

@@ -55,8 +55,8 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   fmt: [["--check"]],
 };
-/** They serve, or play against, an account of their own. */
-const APART: readonly string[] = ["emulate", "demo"];
+/** They serve, or play against, an account of their own; or they serve an editor over the stdin of their process, and open no connection. */
+const APART: readonly string[] = ["emulate", "demo", "lsp"];
 
 test("a command that reads sends GET requests only, whatever is pending, and a new command must be declared", async () => {
   const declared = COMMANDS.filter(({ access }) => access !== "writes").map(({ name }) => name);

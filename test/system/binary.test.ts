@@ -1,11 +1,12 @@
 /** The executable for machines without Node: built as `npm run build:binary` builds it, moved away from all that it was made of, and run without a path. */
 
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { folder, run } from "../cli/run.ts";
+import { editor } from "../lsp/editor.ts";
 import { expectWorking } from "./installed.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -36,6 +37,14 @@ it("it says what the package says: help, and what is wrong in a manifest", async
     const { status: code, stdout, stderr } = spawnSync(binary, args, { cwd, env, encoding: "utf8" });
     expect({ code, stdout, stderr }).toEqual(await run(args, { cwd, env }));
   }
+});
+
+it("it serves an editor, and is the process beside it that checks projects, too", async () => {
+  const broken = "tenon: 1\ndomains: [{ domain: example.com, type: master, recrods: [] }]\n";
+  const server = (cwd: string) => spawn(binary, ["lsp", "--stdio"], { cwd, env });
+  const ed = await editor({ "tenon.yaml": broken }, { server });
+  await ed.codes("tenon.yaml", ["unknown-key"]);
+  expect(await ed.quit()).toBe(0);
 });
 
 it("the licences of its libraries and of Node lie beside it", () => {

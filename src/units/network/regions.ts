@@ -83,6 +83,7 @@ function misspelt({ spec, address, span }: Declared<NetworkSpec>, { region, live
     summary: `no VPC of the account is in \`${spec.region}\`, the region of ${address}`,
     detail: `\`${region}\`, which is one letter away, has ${number} ${number === 1 ? "VPC" : "VPCs"} ${whose}. The region of a VPC cannot be changed later without making it anew.`,
     fix: `Did you mean \`${region}\`? If not, this warning ends once a VPC is there.`,
+    corrections: [{ from: spec.region, to: region }],
     span,
     address,
   };

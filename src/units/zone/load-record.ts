@@ -204,7 +204,7 @@ function targetsOf(entry: RecordEntry, context: ZoneContext): WrittenTarget[] {
 /** API.md, Limits: record target. */
 const MAX_TARGET_LENGTH = 65_535;
 
-type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix" | "corrections">;
 
 /** @returns null if it cannot be a target; that is reported */
 function loadTarget(text: string, type: RecordType, context: ZoneContext, span: () => Span): string | null {
@@ -280,7 +280,8 @@ function octetsProblem(text: string, type: RecordType): Problem | null {
   }
   if (text.endsWith(".")) {
     const detail = "The service takes no final dot in the target of a CAA record.";
-    return { code: "bad-target", summary: "a final dot in a CAA", detail, fix: "Remove the dot." };
+    const corrections = [{ from: text, to: text.replace(/\.+$/, "") }];
+    return { code: "bad-target", summary: "a final dot in a CAA", detail, fix: "Remove the dot.", corrections };
   }
   return null;
 }
@@ -304,6 +305,7 @@ function ownerProblem(problem: OwnerProblem, name: string, zone: string): Proble
         summary: "the name repeats the zone",
         detail: `Without a final dot a name is relative, so this would be \`${name}.${zone}.\`, and the service strips the zone's name from it.`,
         fix: `Write "${relative}" or "${absolute}".`,
+        corrections: [relative, absolute].map((to) => ({ from: name, to })),
       };
     }
     case "over-length":
@@ -369,6 +371,7 @@ function targetProblem(text: string, type: RecordType, target: Extract<TargetNam
         summary: "it is unclear whether the target is absolute or relative",
         detail,
         fix: `Write ${absolute} or ${relative}`,
+        corrections: readings.map((to) => ({ from: text, to })),
       };
     }
     case "empty":

@@ -22,6 +22,7 @@ export function roundedSeconds(written: number, key: string, span: () => Span, c
       summary: `\`${key}\` is rounded to ${rounded}`,
       detail: `The service does not keep ${written} seconds; the nearest value it keeps is ${rounded}.`,
       fix: `Write ${rounded}.`,
+      corrections: [{ from: String(written), to: String(rounded) }],
       span: span(),
     });
   }
