@@ -105,6 +105,11 @@ export async function renderPlanHtml(plan: Plan, { full = false, unreviewed = []
   return pages.renderPlanHtml(plan, { full, unreviewed }, KINDS);
 }
 
+export interface ReportPageOptions extends Pick<PageOptions, "full"> {
+  /** What was undone because nameservers did not answer as declared. Absent or null: nothing had to be. */
+  readonly undone?: Undone | null;
+}
+
 /**
  * The report of an apply in the same form.
  * @param plan the one that was applied
@@ -114,10 +119,10 @@ export async function renderReportHtml(
   report: Report,
   plan: Plan,
   verification: Verification | null,
-  { full = false }: Pick<PageOptions, "full"> = {},
+  { full = false, undone = null }: ReportPageOptions = {},
 ): Promise<string> {
   const pages = await import("./html/report-page.ts");
-  return pages.renderReportHtml(report, plan, verification, { full }, KINDS);
+  return pages.renderReportHtml(report, plan, verification, { full, undone }, KINDS);
 }
 
 /** Drift in the same form. */

@@ -13,7 +13,6 @@ import { type Column, renderListJson, renderTable } from "../../render/listing.t
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
-  ALL_FORMATS,
   addPlanFlags,
   collect,
   type Format,
@@ -60,7 +59,7 @@ function addRunFlags(command: Command, description: string): Command {
     .addOption(new Option("--workers <n>", "accounts at a time").argParser(parseWorkers).default(DEFAULT_WORKERS))
     .option("--canary <name>", "first this account; the others only if it does well")
     .option("--max-failures <n>", "begin no further account after more failures", parseCount)
-    .addOption(formatFlag(description, ALL_FORMATS))
+    .addOption(formatFlag(description, ["text", "json", "markdown"]))
     .addOption(jsonIntoFlag());
 }
 

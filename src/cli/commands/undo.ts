@@ -10,6 +10,7 @@ import {
   DIRECTORY,
   failOnFlag,
   formatFlag,
+  htmlIntoFlag,
   jsonIntoFlag,
   neverDestroyFlag,
   runFlag,
@@ -23,8 +24,9 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("<journal>", "what the apply wrote, below .tenon/journal")
     .argument("[dir]", DIRECTORY)
     .addOption(runFlag())
-    .addOption(formatFlag("text is for people, json for programs, markdown for a comment", ALL_FORMATS))
+    .addOption(formatFlag("text is for people, json for programs, markdown for a comment, html a page", ALL_FORMATS))
     .addOption(jsonIntoFlag())
+    .addOption(htmlIntoFlag())
     .option("--out <file>", "save the plan, as the bound of a later apply")
     .addOption(neverDestroyFlag())
     .option("--detailed-exitcode", "exit with 2 if changes are pending")

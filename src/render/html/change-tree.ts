@@ -1,5 +1,6 @@
 /** Changes as a tree: networks, zones and images, each with its own fields and a line for each change within. */
 
+import { annotationText } from "../../model/annotations.ts";
 import type { Kind } from "../../model/resource.ts";
 import { rangeText } from "../address-space.ts";
 import { blockText } from "../blocks.ts";
@@ -193,10 +194,12 @@ function copyHtml({ children, contents }: GroupView, source: string, times: numb
 
 /** Note, range and block. */
 function detailHtml({ change }: ChangeView): Html {
-  const { note, blocked } = change;
+  const { note, blocked, annotations } = change;
   const range = rangeText(change);
   return join([
     note !== null && html`<p class="note"><span class="kind">note</span> ${note}</p>`,
+    annotations !== undefined &&
+      html`<p class="note"><span class="kind">entry</span> ${annotationText(annotations)}</p>`,
     range !== "" && html`<p class="note">${range}</p>`,
     blocked !== null && blockHtml(blocked),
   ]);

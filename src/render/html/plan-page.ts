@@ -2,7 +2,7 @@
 
 import type { Change } from "../../model/change.ts";
 import type { Kinds } from "../../model/kind.ts";
-import { isNarrowed, type Plan } from "../../model/plan.ts";
+import { type Goal, isNarrowed, type Plan } from "../../model/plan.ts";
 import { freeSpaceText } from "../address-space.ts";
 import { signOf } from "../change-lines.ts";
 import { type Asked, askedOf, consentText } from "../consent.ts";
@@ -53,6 +53,10 @@ import {
 } from "./sections.ts";
 import { zoneMap, zonesOfChanges } from "./zone-map.ts";
 
+const MADE_BY: Readonly<Record<Goal, string>> = {
+  ...{ apply: "tenon plan", destroy: "tenon plan --destroy", undo: "tenon undo" },
+};
+
 export interface PlanPageOptions {
   /** Whether each network, zone and image is shown by itself, however many are alike. */
   readonly full: boolean;
@@ -68,7 +72,7 @@ export function renderPlanHtml(plan: Plan, { full, unreviewed }: PlanPageOptions
   const fold = foldContext(kinds, shownSources(plan), { full, plan });
   const options: TreeOptions = { fold, anchors };
   const body = frame({
-    made: plan.goal === "destroy" ? "tenon plan --destroy" : "tenon plan",
+    made: MADE_BY[plan.goal],
     title,
     tallies: talliesOf(view),
     facts: planFacts(plan, view, kinds),

@@ -1,13 +1,13 @@
 /** What an apply did as a page: what is not done and why first, then every change with its outcome, and the order as it went. */
 
 import type { Kinds } from "../../model/kind.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { Goal, Plan } from "../../model/plan.ts";
 import type { ChangeOutcome, Report } from "../../model/report.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import { isVerified, type Verification } from "../../model/verification.ts";
 import { foldContext } from "../folding.ts";
 import { NOT_DONE, OUTCOME_HEADINGS, reportTitle } from "../markdown/documents.ts";
-import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";
+import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf, type Undone } from "../report.ts";
 import { renderVerificationText } from "../verification.ts";
 import { count, type GroupView, groupsOf, shownSources, someRootCounts } from "../view.ts";
 import { changeTree, type TreeOptions } from "./change-tree.ts";
@@ -40,6 +40,15 @@ const SIGNS: Readonly<Record<ChangeOutcome, string>> = {
   ...{ done: "✓", failed: "✗", partial: "✗", unknown: "?", skipped: "…", blocked: "!" },
 };
 
+export interface ReportPageOptions extends Pick<PlanPageOptions, "full"> {
+  /** What was undone because nameservers did not answer as declared; null: nothing had to be. */
+  readonly undone: Undone | null;
+}
+
+const MADE_BY: Readonly<Record<Goal, string>> = {
+  ...{ apply: "tenon apply", destroy: "tenon destroy", undo: "tenon apply --undo" },
+};
+
 /**
  * Newline-terminated. Linear in the number of changes.
  * @param plan the one that was applied
@@ -49,7 +58,7 @@ export function renderReportHtml(
   report: Report,
   plan: Plan,
   verification: Verification | null,
-  { full }: Pick<PlanPageOptions, "full">,
+  { full, undone }: ReportPageOptions,
   kinds: Kinds,
 ): string {
   const left = leftovers(report);
@@ -66,13 +75,14 @@ export function renderReportHtml(
     outcomeOf: (key) => outcomes.get(key) ?? null,
   };
   const body = frame({
-    made: plan.goal === "destroy" ? "tenon destroy" : "tenon apply",
+    made: MADE_BY[plan.goal],
     title,
     tallies: talliesOf(report),
     facts: factsOf(report, plan, left),
     sections: [
       ...attention(report, plan, anchors),
-      verification === null ? null : verificationSection(verification),
+      verification === null ? null : verificationSection(verification, "verification", "Asked of nameservers"),
+      ...(undone === null ? [] : undoneSections(undone)),
       changesSection(groups, report, options),
       picture("order", "Order", "Order: what waited for what", orderPicture(plan, kinds, report)),
       picture("networks", "Networks", "Networks", networkPictures(networksOfChanges(plan.changes))),
@@ -157,10 +167,26 @@ function attention(report: Report, plan: Plan, anchors: ReadonlyMap<string, stri
   ];
 }
 
-function verificationSection(verification: Verification): Section {
+/** What `--undo-on-failure` did. */
+function undoneSections({ isComplete, problems, done, verification }: Undone): (Section | null)[] {
+  const verdict = isComplete
+    ? "All of it is as it was before, and is served so."
+    : "Not all of it is as it was before.";
+  const changes = done === null ? [] : done.report.changes.map(({ key, outcome }) => html`${outcome} ${key}`);
+  const entries = [html`${verdict}`, ...problems.map((problem) => html`not undone: ${problem}`), ...changes];
+  const heading = "Undone, as nameservers did not answer as declared";
+  return [
+    listSection("undone", "Undone", heading, isComplete ? "warn" : "bad", entries),
+    verification === null
+      ? null
+      : verificationSection(verification, "verification-after-undo", "Asked of nameservers after the undo"),
+  ];
+}
+
+function verificationSection(verification: Verification, id: string, heading: string): Section {
   const text = renderVerificationText(verification, { colour: false, width: VERIFICATION_COLUMNS }).trimEnd();
   return {
-    ...{ id: "verification", short: "Nameservers", heading: "Asked of nameservers" },
+    ...{ id, short: "Nameservers", heading },
     weight: isVerified(verification) ? "plain" : "bad",
     body: html`<pre tabindex="0">${text.split("\n").map((line) => html`${line}\n`)}</pre>`,
   };
