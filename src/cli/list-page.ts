@@ -76,7 +76,10 @@ export async function readAccountPage(
   const tables = READS.flatMap((names, index) =>
     taken[index]?.ok === true ? names.map((name) => tableOf(name, items)) : [],
   );
-  const counts = tables.map(({ kind, rows }) => count(rows.length, ...(WORDS[kind] ?? [kind, kind])));
+  const counts = tables.map(({ kind, rows }) => {
+    const [one, many] = WORDS[kind] ?? [kind, kind];
+    return count(rows.length, one, many);
+  });
   const title = `The account: ${counts.join(", ")}`;
   return { title, narrowed: [], tables, items, attached: addresses.ok ? addresses.rows : [] };
 }

@@ -54,6 +54,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["--to", "csv", "--from-manifest", "--out", "-"],
   ],
   fmt: [["--check"]],
+  undo: [["run.jsonl"], ["run.jsonl", "--format", "json"]],
 };
 /** They serve, or play against, an account of their own; or they serve an editor over the stdin of their process, and open no connection. */
 const APART: readonly string[] = ["emulate", "demo", "lsp"];
@@ -126,5 +127,5 @@ test("one file of the command line opens a client that writes, and only the prog
   const naming = (word: RegExp): string[] => files.filter((file) => word.test(readFileSync(join(cli, file), "utf8")));
   expect(naming(/\bcreateApi\b/)).toEqual(["writer.ts"]);
   expect(naming(/\bwithWriter\b/).sort()).toEqual(["program.ts", "writer.ts"]);
-  expect(naming(/\bapplyPlan\b/)).toEqual(["commands/apply.ts"]);
+  expect(naming(/\bapplyPlan\b/)).toEqual(["carry-out.ts"]);
 });

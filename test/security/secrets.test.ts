@@ -57,6 +57,11 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "ticket attach": [["20000001", "trace.txt"]],
   "ticket show": [["20000001"], ["20000001", "--format", "json"]],
   "ticket close": [["20000001", "--format", "json"]],
+  "fleet list": [[]],
+  "fleet validate": [["--format", "json"]],
+  "fleet plan": [["--out", "plans"]],
+  "fleet drift": [["--format", "markdown"]],
+  "fleet apply": [["--yes", "--json-into", "fleet.json"]],
   destroy: [["--yes", "--format", "json"]],
   // Own tokens and own output: what it logs is looked at below, where it serves.
   emulate: [["--port", "0", "--fault", "nonsense"]],
@@ -77,7 +82,9 @@ test("every command of the program is run, so that a new one must show that it k
 });
 
 test("the token and signed URLs are in nothing that any command prints or writes, in no spelling", async () => {
-  const cwd = await folder({ "tenon.yaml": IMAGE, "token.txt": `${TOKEN}\n`, "trace.txt": "a" });
+  const fleet = "fleet: 1\naccounts: [{ name: one, project: ., token: { env: FLEET_TOKEN } }]\n";
+  const files = { "tenon.yaml": IMAGE, "fleet.yaml": fleet, "token.txt": `${TOKEN}\n`, "trace.txt": "a" };
+  const cwd = await folder(files);
   await writeFile(join(cwd, "golden.img.gz"), gzipSync("disk"));
   const logs = await folder({ "seed.yaml": seed() });
   const args = ["--seed", join(logs, "seed.yaml"), "--data", join(logs, "data"), "--request-log", join(logs, "log")];
@@ -87,6 +94,7 @@ test("the token and signed URLs are in nothing that any command prints or writes
   const env = {
     TENON_BASE_URL: baseUrl,
     TENON_TOKEN: TOKEN,
+    FLEET_TOKEN: TOKEN,
     TENON_DEBUG: "1",
     GITHUB_STEP_SUMMARY: join(cwd, "summary.md"),
   };
@@ -110,6 +118,8 @@ test("the token and signed URLs are in nothing that any command prints or writes
     show: [0, 0, 0],
     import: [0],
     "zone export": [0],
+    "fleet plan": [0],
+    "fleet apply": [0],
     "ticket open": [0, 1],
     "ticket reply": [0],
     "ticket attach": [0],

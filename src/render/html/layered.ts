@@ -74,7 +74,7 @@ export function layOut({ boxes, columns, arrows, ports }: LayeredInput): Layered
   for (const [index, column] of columns.entries()) for (const box of column) columnOf[box] = index;
   const { items, byBox, lanes } = itemsOf(boxes, columns, arrows, columnOf);
   sortColumns(items);
-  const height = Math.max(0, ...items.map(placeColumn));
+  const height = items.map(placeColumn).reduce((most, bottom) => Math.max(most, bottom), 0);
   // An arrow that goes around needs room at both sides and below.
   const goesAround = arrows.some(({ from, to }) => (columnOf[from] as number) >= (columnOf[to] as number));
   const margin = MARGIN + (goesAround ? REACH : 0);
@@ -213,8 +213,8 @@ function placeColumn(column: readonly Item[]): number {
     for (let last = pools.at(-1); last !== undefined && last.wanted >= pool.wanted; last = pools.at(-1)) {
       const [many, few] = [last.items.length, pool.items.length];
       last.wanted = (last.wanted * many + pool.wanted * few) / (many + few);
-      last.items.push(...pool.items);
-      last.offsets.push(...pool.offsets);
+      for (const one of pool.items) last.items.push(one);
+      for (const one of pool.offsets) last.offsets.push(one);
       pool = last;
       pools.pop();
     }

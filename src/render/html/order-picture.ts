@@ -220,7 +220,12 @@ function boxOfSteps(steps: readonly StepInfo[]): StepBox {
     steps,
     verb: isAlike ? verb : "",
     mark: isAlike ? mark : "other",
-    what: steps.length === 1 ? kind[0] : isAlike ? many(steps.length, ...kind) : many(steps.length, "step", "steps"),
+    what:
+      steps.length === 1
+        ? kind[0]
+        : isAlike
+          ? many(steps.length, kind[0], kind[1])
+          : many(steps.length, "step", "steps"),
     where: steps.length === 1 ? withoutKind(first.address) : someOf(names, 1),
     outcome: steps.every((step) => step.outcome === outcome) ? outcome : null,
   };

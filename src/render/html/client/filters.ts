@@ -52,7 +52,7 @@ export function startFilters(): Filters | null {
     const shown: Entry[] = [];
     for (const group of groups) {
       const isWanted = rootAddress === "" || group.roots.has(rootAddress);
-      shown.push(...filterGroup(group, criteria, isWanted));
+      for (const entry of filterGroup(group, criteria, isWanted)) shown.push(entry);
     }
     if (isNarrowed !== narrowed) for (const group of groups) openForSearch(group, isNarrowed);
     narrowed = isNarrowed;

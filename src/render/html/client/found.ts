@@ -14,7 +14,9 @@ export function markFound(elements: readonly HTMLElement[], words: readonly stri
     return;
   }
   const ranges = elements.slice(0, MAX_MARKED_ELEMENTS).flatMap((element) => rangesIn(element, words));
-  CSS.highlights.set(HIGHLIGHT, new Highlight(...ranges));
+  const highlight = new Highlight();
+  for (const range of ranges) highlight.add(range);
+  CSS.highlights.set(HIGHLIGHT, highlight);
 }
 
 function rangesIn(element: HTMLElement, words: readonly string[]): Range[] {
