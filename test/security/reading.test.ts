@@ -65,6 +65,9 @@ test("a command that reads sends GET requests only, whatever is pending, and a n
   const service = await emulator({ seed: SEED });
   const cwd = await folder({ "tenon.yaml": PROJECT });
   const options = { cwd, env: envOf(service) };
+  // What is to be undone.
+  const run = ["--yes", "--target", "vpc/prod", "--journal", "run.jsonl"];
+  expect((await here(["apply", ...run], options)).code).toBe(0);
   for (const { name, access } of COMMANDS) {
     const before = service.requests.length;
     for (const more of RUNS[name] ?? []) {
