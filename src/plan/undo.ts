@@ -338,7 +338,14 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     else if (before !== null) gone.push(key);
   }
   const staying = [...rest, ...settled].map(({ values }) => values);
-  return { wanted: [...staying, ...restored], restored, staying, conflicts, gone };
+  // Of equal ones that the run changed or deleted one comes back: a second would be a duplicate.
+  const known = new Set(staying.map(keyOf));
+  const distinct = restored.filter((values) => {
+    const isNew = !known.has(keyOf(values));
+    known.add(keyOf(values));
+    return isNew;
+  });
+  return { wanted: [...staying, ...distinct], restored: distinct, staying, conflicts, gone };
 }
 
 function keyOf(values: Values): string {
