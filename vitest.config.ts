@@ -19,10 +19,10 @@ export default defineConfig({
         TENON_ACCOUNT: "",
       },
       // A sample of what test:chaos looks at in full.
-      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "100",
+      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "60",
     },
-    // Many tests wait, for a process of their own or for the time of a retry: two more at a time than there are cores take a third less time.
-    maxWorkers: availableParallelism() + 2,
+    // Many tests wait, for a process of their own or for the time of a retry: three more at a time than there are cores take a third less time.
+    maxWorkers: availableParallelism() + 3,
     // No test keeps anything between files: loading the modules anew for each would take a fifth of the time.
     isolate: false,
     // A busy machine is no failure; what must be quick says so itself.

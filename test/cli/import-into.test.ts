@@ -187,8 +187,8 @@ domains: [{ domain: "\${var.env}.example", type: master, soa_email: hostmaster@e
     expect((await tenon("validate")).stdout).toContain("valid: 1 declared");
   });
 
-  test("of 1,200 domains is a file of each, found by one pattern", async () => {
-    const { tenon, read } = await project(1_200, { "tenon.yaml": `${HEAD}${SETS}` });
+  test("of 300 domains is a file of each, found by one pattern", async () => {
+    const { tenon, read } = await project(300, { "tenon.yaml": `${HEAD}${SETS}` });
     expect((await tenon("import", "--into", ".", "--domain", "*", "--split")).code).toBe(0);
     expect(await read("tenon.yaml")).toBe(`${HEAD}files: [zones/*.yaml]
 ${SETS}`);
