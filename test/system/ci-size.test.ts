@@ -59,8 +59,8 @@ describe("the issue of drift", { timeout: TIMEOUT_MILLISECONDS }, () => {
 
 async function commentOf(manifest: string): Promise<Posted> {
   const text = await leftBy("plan.sh", "comment.md", manifest);
-  const [head, foot] = [`<!-- tenon-plan ${PROJECT} -->\n`, `\n[This run](${RUN_URL})\n`];
-  return posted(text, head, foot, "## Plan: ");
+  const page = ", with the plan as a page (`plan.html`) among its artifacts";
+  return posted(text, `<!-- tenon-plan ${PROJECT} -->\n`, `\n[This run](${RUN_URL})${page}\n`, "## Plan: ");
 }
 
 async function issueOf(manifest: string): Promise<Posted> {
