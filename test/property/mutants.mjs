@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LIMIT_MILLISECONDS = 180_000;
+/** A counterexample holds a whole account. */
+const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
 /** Each `find` must stand exactly once in its file. */
 const MUTANTS = [
@@ -134,7 +136,11 @@ try {
   // A mutant that no longer fits its source is a mistake of seconds, not one to hear of after minutes.
   for (const mutant of MUTANTS) mutated(mutant);
   // Without a mistake the copy must pass, or every mutant would seem to be killed.
-  if (!properties()) throw new Error("The properties fail without any mutant");
+  const untouched = runProperties();
+  if (untouched.status !== 0) {
+    process.stderr.write(untouched.output);
+    throw new Error("The properties fail without any mutant");
+  }
   for (const mutant of MUTANTS) survived += plant(mutant) ? 0 : 1;
 } finally {
   rmSync(base, { recursive: true, force: true });
@@ -165,11 +171,21 @@ function substitute(source, find, replace, file) {
 
 /** Whether the properties hold. One that never comes to an end is one that does not hold. */
 function properties() {
-  const { status } = spawnSync(process.execPath, [join(ROOT, "node_modules/vitest/vitest.mjs"), "run"], {
-    cwd: base,
-    env: { ...process.env, TENON_PROPERTY_RUNS: "499", TENON_PROPERTY_SHRINK: "no" },
-    timeout: LIMIT_MILLISECONDS,
-    stdio: "ignore",
-  });
-  return status === 0;
+  return runProperties().status === 0;
+}
+
+function runProperties() {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(ROOT, "node_modules/vitest/vitest.mjs"), "run"],
+    {
+      cwd: base,
+      env: { ...process.env, TENON_PROPERTY_RUNS: "499", TENON_PROPERTY_SHRINK: "no" },
+      timeout: LIMIT_MILLISECONDS,
+      stdio: ["ignore", "pipe", "pipe"],
+      encoding: "utf8",
+      maxBuffer: MAX_OUTPUT_BYTES,
+    },
+  );
+  return { status, output: `${stdout}${stderr}` };
 }
