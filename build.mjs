@@ -122,7 +122,7 @@ const GROUPS = [
   {
     name: "project",
     of: [
-      ...["cli/commands/validate.js", "cli/commands/plan.js", "cli/commands/apply.js"],
+      ...["cli/commands/validate.js", "cli/commands/plan.js"],
       ...["manifest/load.js", "lint/lint.js", "manifest/assemble.js"],
     ],
   },
