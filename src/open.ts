@@ -20,6 +20,7 @@ import { dateOf } from "./model/annotations.ts";
 import type { ChangedSince, Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
 import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
+import type { Live } from "./model/live.ts";
 import type { Goal, Guard, Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import type { ReadWatch } from "./model/unit.ts";
@@ -181,6 +182,11 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
 
 const DEFAULT_CONCURRENCY = 8;
 
+interface Reading {
+  readonly live: Live;
+  readonly longLists: LongLists;
+}
+
 class Opened implements OpenProject {
   readonly project: Project;
   readonly warnings: readonly Diagnostic[];
@@ -190,7 +196,8 @@ class Opened implements OpenProject {
   readonly #clients: Awaited<ReturnType<typeof createClients>>;
   /** What each plan that was made here was asked for: a plan from elsewhere does not say whose objects are taken over. */
   readonly #choices: WeakMap<Plan, PlanChoice> = new WeakMap();
-  readonly #longLists: WeakMap<Plan, LongLists> = new WeakMap();
+  /** What each plan that was made here was made from. */
+  readonly #readings: WeakMap<Plan, Reading> = new WeakMap();
   readonly #uploads: UploadFiles;
 
   constructor(
@@ -246,7 +253,7 @@ class Opened implements OpenProject {
       const load = (environment: string) => loadProject({ ...this.#toLoad, environment, past: true });
       const plan = isToBeDone ? await judgeByEnvironments(planned.plan, this.project, load) : planned.plan;
       this.#choices.set(plan, choice);
-      this.#longLists.set(plan, planned.longLists);
+      this.#readings.set(plan, planned);
       return plan;
     }
     const summary = `cannot read ${planned.what}: ${planned.failure.message}`;
@@ -274,7 +281,7 @@ class Opened implements OpenProject {
     const first = await this.#plan(asked, reviewed === undefined);
     this.#refuse(first, bounds);
     // A list that changed while it was read may have shown what is gone, or lacked what is there.
-    const isSure = (await this.#longLists.get(first)?.hold(first.steps, choice.signal)) ?? true;
+    const isSure = (await this.#readings.get(first)?.longLists.hold(first.steps, choice.signal)) ?? true;
     const plan = isSure ? first : await this.#plan(asked, false);
     if (!isSure) this.#refuse(plan, [...bounds, asBound(first)]);
     const { root, sources } = this.project;
@@ -297,8 +304,10 @@ class Opened implements OpenProject {
     if (!opened.ok) throw new TenonError([opened.diagnostic]);
     try {
       const { newIdNotes } = await import("./render/report.ts");
+      const reading = this.#readings.get(plan);
       const report = await applyPlan({
         plan,
+        ...(reading === undefined ? {} : { live: reading.live }),
         api: this.#clients.writing,
         root,
         concurrency: this.#options.concurrency ?? DEFAULT_CONCURRENCY,

@@ -6,7 +6,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type OpenOptions, type OpenProject, open, parsePlanFile, TenonError } from "../../src/index.ts";
 import { renderPlanJson } from "../../src/render/index.ts";
-import { emulator, folder } from "../cli/run.ts";
+import { here } from "../cli/here.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
 
 const PROJECT = `tenon: 1
 owner: edge
@@ -40,6 +41,20 @@ async function errorOf(work: Promise<unknown>): Promise<TenonError> {
   if (!(error instanceof TenonError)) throw new Error(`not refused: ${String(error)}`);
   return error;
 }
+
+test("a journal that a program's apply has written is enough for an undo, with the records of deleted zones", async () => {
+  const records = [{ type: "A" as const, name: "www", target: "192.0.2.7" }];
+  const service = await emulator({ seed: { domains: SEED.domains.map((domain) => ({ ...domain, records })) } });
+  const dir = await folder({ "tenon.yaml": "tenon: 1\nowner: edge\n" });
+  const consents = CONSENTS;
+  const project = await open({ dir, baseUrl: service.baseUrl, token: "emulator-token", consents });
+  onTestFinished(() => project.close());
+  await project.apply(undefined, { journal: join(dir, "run.jsonl") });
+  const { code, stdout } = await here(["undo", "run.jsonl"], { cwd: dir, env: envOf(service) });
+  expect(code).toBe(0);
+  expect(stdout).toContain("+ domain gone.example");
+  expect(stdout).toContain("+ www A 192.0.2.7");
+});
 
 const codesOf = async (work: Promise<unknown>): Promise<string[]> =>
   (await errorOf(work)).diagnostics.map(({ code }) => code);
