@@ -124,10 +124,18 @@ function unknownService(name: string): Diagnostic {
 
 type Address = Pick<FleetAccount, "baseUrl" | "dialect">;
 
+function textsIn(value: Json | undefined): Record<string, string> {
+  if (!isJsonObject(value ?? null)) return {};
+  const pairs = Object.entries(value as JsonObject);
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === "string"));
+}
+
 class AccountReader {
   readonly #folder: string;
   readonly #fallback: ServiceFallback;
   readonly #defaults: JsonObject;
+  /** What the defaults have of each. */
+  readonly #shared: Readonly<Record<"variables" | "labels", Readonly<Record<string, string>>>>;
   readonly #places: Places;
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #named: Map<string, JsonObject> = new Map();
@@ -147,6 +155,7 @@ class AccountReader {
     this.#places = about.places;
     this.#report = about.report;
     this.#defaults = isJsonObject(defaults) ? defaults : {};
+    this.#shared = { variables: textsIn(this.#defaults["variables"]), labels: textsIn(this.#defaults["labels"]) };
   }
 
   /** @param isIncomplete a key was wrong or is missing, which is reported: nothing is said of what the entry lacks */
@@ -267,14 +276,10 @@ class AccountReader {
     return typeof value === "string" ? value : null;
   }
 
-  /** What the defaults have and the entry has, by name. */
-  #texts(entry: JsonObject, key: string): Record<string, string> {
-    const all = [this.#defaults[key], entry[key]].flatMap((one) =>
-      isJsonObject(one ?? null) ? [one as JsonObject] : [],
-    );
-    return Object.fromEntries(
-      all.flatMap((one) => Object.entries(one)).filter((pair): pair is [string, string] => typeof pair[1] === "string"),
-    );
+  /** What the defaults have and the entry has, by name. Accounts that say nothing themselves share what the defaults have. */
+  #texts(entry: JsonObject, key: "variables" | "labels"): Readonly<Record<string, string>> {
+    if (entry[key] === undefined) return this.#shared[key];
+    return { ...this.#shared[key], ...textsIn(entry[key]) };
   }
 
   #error(holder: JsonObject, code: string, summary: string, detail: string, fix: string, key?: string): null {

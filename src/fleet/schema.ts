@@ -2,6 +2,9 @@
 
 import type { JsonObject } from "../model/resource.ts";
 
+/** Of variables, and of labels: each account that says some of its own has a list of its own. */
+const MAX_NAMES = 256;
+
 /** As in a manifest: Tenon ignores them. */
 const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
 
@@ -56,6 +59,7 @@ const SHARED: Readonly<Record<string, JsonObject>> = {
     title: "Variables",
     description: "Values of the project's variables, as --var. Those of an account go before those of `defaults`.",
     type: "object",
+    maxProperties: MAX_NAMES,
     additionalProperties: { title: "Value", description: "The variable's value.", type: "string", maxLength: 65536 },
     examples: ["{ domain: shop.example }"],
   },
@@ -95,6 +99,7 @@ const SHARED: Readonly<Record<string, JsonObject>> = {
     title: "Labels",
     description: "Words to select accounts by, as in --select label.tier=gold.",
     type: "object",
+    maxProperties: MAX_NAMES,
     additionalProperties: { title: "Label", description: "The label's value.", type: "string", maxLength: 256 },
     examples: ["{ tier: gold }"],
   },

@@ -161,6 +161,16 @@ test("saved plans bound what is done in each account", async () => {
   expect(superseded.stdout).toContain("Fleet: 1 account: 1 refused.\n");
 });
 
+test("a plan that fails leaves no older one behind, which an apply would find", async () => {
+  const { cwd, env } = await fleetOf(2);
+  expect((await here(["fleet", "plan", "--out", "plans"], { cwd, env })).code).toBe(0);
+  const failed = await here(["fleet", "plan", "--out", "plans"], { cwd, env: { ...env, TOKEN_A1: "" } });
+  expect([failed.code, await readdir(join(cwd, "plans"))]).toEqual([1, ["a2.plan"]]);
+  expect((await here(["fleet", "apply", "--yes", "--plan", "plans", "--select", "name=a1"], { cwd, env })).code).toBe(
+    1,
+  );
+});
+
 test("apply asks for --yes before it looks at anything", async () => {
   const cwd = await folder({});
   expectPlain(await run(["fleet", "apply"], { cwd }), 1, ["fleet apply does not ask for each account", /--plan plans/]);

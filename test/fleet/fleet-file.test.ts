@@ -124,6 +124,16 @@ test("ten thousand accounts are read, and no more", async () => {
   expect((await load(head + entries.join(""))).problems).toEqual(["10004:5 too-many-accounts"]);
 });
 
+test("256 variables are read, and no more", async () => {
+  const file = (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `v${index}: x`);
+    const variables = `variables: { ${names.join(", ")} }`;
+    return `fleet: 1\naccounts: [{ name: a, project: ., service: linode, token: { env: T }, ${variables} }]\n`;
+  };
+  expect((await load(file(256))).problems).toEqual([]);
+  expect((await load(file(257))).problems).toEqual([expect.stringMatching(/^2:\d+ /)]);
+});
+
 test("what is no fleet file is said to be none", async () => {
   const cwd = await folder({ "empty.yaml": "", "list.yaml": "- a\n", "bad.yaml": "fleet: [\n" });
   const codesOf = async (file: string) => {

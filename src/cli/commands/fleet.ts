@@ -1,6 +1,6 @@
 /** `tenon fleet`: the same commands for many accounts, each with its project, from one fleet file. */
 
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeProblem } from "../../files/files.ts";
@@ -266,9 +266,9 @@ function run(
       });
       return EXIT.error;
     }
-    const problem = flags.out === undefined ? null : await folderProblem(flags.out);
+    const problem = flags.out === undefined ? null : await prepareFolder(flags.out, accounts);
     if (problem !== null) {
-      sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be made: ${problem}` });
+      sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
       return EXIT.error;
     }
     const results = await inner.interrupt.whileHandlingSignals(() =>
@@ -278,9 +278,15 @@ function run(
   });
 }
 
-async function folderProblem(folder: string): Promise<string | null> {
+function planFile(folder: string, { name }: FleetAccount): string {
+  return join(folder, `${name}.plan`);
+}
+
+/** Takes out what an earlier run has saved for these accounts: an apply must not find it where the plan has failed this time. */
+async function prepareFolder(folder: string, accounts: readonly FleetAccount[]): Promise<string | null> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const account of accounts) await rm(planFile(folder, account), { force: true });
     return null;
   } catch (error) {
     return writeProblem(error, folder);
@@ -298,7 +304,6 @@ async function runAll(
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, jsonInto: _, ...shared } = flags;
-  const fileIn = (folder: string, { name }: FleetAccount): string => join(folder, `${name}.plan`);
   const queue = new EmbeddedQueue();
   try {
     return await runFleet({
@@ -308,8 +313,8 @@ async function runAll(
       runAccount: (account) => {
         const own = {
           ...shared,
-          ...(plan === undefined ? {} : { plan: fileIn(plan, account) }),
-          ...(out === undefined ? {} : { out: fileIn(out, account) }),
+          ...(plan === undefined ? {} : { plan: planFile(plan, account) }),
+          ...(out === undefined ? {} : { out: planFile(out, account) }),
           // The document of each account is kept whatever the format is.
           format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
         };
