@@ -5,10 +5,12 @@ import { type ClientApi, SERVICES } from "../index.ts";
 import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
+import { escapeText } from "../render/terminal.ts";
 import { holdsToken, type WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, PlanFlags } from "./flags.ts";
 import { sayDiagnostics } from "./messages.ts";
+import { bugOf } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
@@ -42,7 +44,14 @@ export async function runAccount(
     const fix = `Set ${variable} where this account is run.`;
     sayDiagnostics(terminal, [{ code: "token-missing", severity: "error", summary, detail: "", fix }]);
   } else {
-    code = await perform(terminal, command, account.project, flagsOf(account, flags), connect);
+    try {
+      code = await perform(terminal, command, account.project, flagsOf(account, flags), connect);
+    } catch (error) {
+      // What one account brings to light must not keep the others waiting.
+      sayDiagnostics(terminal, [bugOf(error)]);
+      if ((outer.environment["TENON_DEBUG"] ?? "") !== "" && error instanceof Error)
+        for (const line of (error.stack ?? "").split("\n")) terminal.say(`${escapeText(line)}\n`);
+    }
   }
   return captured.outcome(command, code);
 }

@@ -296,7 +296,7 @@ export function printError(terminal: Terminal, error: CommandError, stream: bool
 }
 
 /** The error is also thrown, so that stderr shows it. */
-function bugOf(error: unknown): Diagnostic {
+export function bugOf(error: unknown): Diagnostic {
   const [message = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
   return asDiagnostic({
     code: "internal-error",

@@ -1,54 +1,19 @@
 /** `tenon fleet`: many accounts by one command. */
 
 import { readFileSync } from "node:fs";
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
-import { FLEET_SCHEMA } from "../../src/fleet/index.ts";
+import { runAccount } from "../../src/cli/fleet-account.ts";
+import { FLEET_SCHEMA, loadFleet } from "../../src/fleet/index.ts";
+import { type Account, domainsOf, fileOf, fleetOf, PROJECT } from "../support/fleet.ts";
 import { here } from "./here.ts";
-import { emulator, ended, expectPlain, folder, run, start } from "./run.ts";
+import { ended, expectPlain, folder, run, start } from "./run.ts";
+import { stage } from "./stage.ts";
 
 const SCHEMA = JSON.parse(readFileSync(new URL("../../schemas/fleet-report.schema.json", import.meta.url), "utf8"));
 const fitsSchema = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }).compile(SCHEMA);
-
-const PROJECT = `tenon: 1
-owner: edge
-variables: { domain: {}, address: { default: 192.0.2.1 } }
-domains:
-  - domain: "\${var.domain}"
-    type: master
-    soa_email: a@a.example
-    records: [{ type: A, name: www, target: "\${var.address}" }, { type: TXT, name: grüße, target: "«\${var.domain}»" }]
-`;
-
-interface Account {
-  readonly name: string;
-  readonly service: Emulator;
-}
-
-/** A fleet whose accounts share a project, each with an emulator and a token of its own. */
-async function fleetOf(count: number, options: EmulatorOptions = {}) {
-  const names = Array.from({ length: count }, (_, index) => `a${index + 1}`);
-  const accounts = await Promise.all(names.map(async (name) => ({ name, service: await emulator(options) })));
-  const cwd = await folder({ "project/tenon.yaml": PROJECT, "fleet.yaml": fileOf(accounts) });
-  const env = Object.fromEntries(names.map((name) => [variableOf(name), "emulator-token"]));
-  return { cwd, env, accounts };
-}
-
-function variableOf(name: string): string {
-  return `TOKEN_${name.toUpperCase()}`;
-}
-
-function fileOf(accounts: readonly Account[]): string {
-  const entries = accounts.map(({ name, service }, index) => {
-    const labels = `labels: { tier: ${index % 2 === 0 ? "gold" : "tin"} }`;
-    const address = `base_url: "${service.baseUrl}", token: { env: ${variableOf(name)} }`;
-    return `  - { name: ${name}, ${address}, variables: { domain: ${name}.example }, ${labels} }\n`;
-  });
-  return `fleet: 1\ndefaults: { project: ./project }\naccounts:\n${entries.join("")}`;
-}
 
 function documentOf(stdout: string) {
   const document = JSON.parse(stdout);
@@ -63,11 +28,6 @@ function documentOf(stdout: string) {
       readonly document?: Readonly<Record<string, unknown>>;
     }[];
   };
-}
-
-async function domainsOf({ service }: Account): Promise<string[]> {
-  const answer = await fetch(`${service.baseUrl}/domains`, { headers: { authorization: "Bearer emulator-token" } });
-  return ((await answer.json()) as { data: { domain: string }[] }).data.map(({ domain }) => domain);
 }
 
 test("the published schema of a fleet file is the one that files are checked against", async () => {
@@ -202,36 +162,6 @@ describe("--select", () => {
   });
 });
 
-test("no command of an account sees the token of another, nor what names another service", async () => {
-  const { cwd, env, accounts } = await fleetOf(2);
-  const [first, second] = accounts as [Account, Account];
-  // Without a token of its own, the second would take those that lie around.
-  const given = { TOKEN_A1: env["TOKEN_A1"] ?? "", TENON_TOKEN: "emulator-token", LINODE_TOKEN: "emulator-token" };
-  const around = { ...given, TENON_BASE_URL: first.service.baseUrl, TENON_SERVICE: "linode", TENON_ACCOUNT: "x" };
-  const bin = await folder({ git: '#!/bin/sh\nenv >> "$(dirname "$0")/seen"\nexit 1\n' });
-  await chmod(join(bin, "git"), 0o755);
-  const { code, stdout } = await run(["fleet", "apply", "--yes", "--select", "name=*"], {
-    cwd,
-    env: { ...around, PATH: `${bin}:${process.env["PATH"]}` },
-  });
-  expect(code).toBe(1);
-  expect(stdout).toContain("no token is set: TOKEN_A2 is empty");
-  expect(await domainsOf(second)).toEqual([]);
-  expect(await domainsOf(first)).toEqual(["a1.example"]);
-  expect(await readFile(join(bin, "seen"), "utf8")).not.toMatch(/emulator-token|TOKEN_A|TENON_/);
-});
-
-test("a document that holds the account's token is not kept", async () => {
-  const { cwd, env } = await fleetOf(1);
-  await writeFile(join(cwd, "project/tenon.yaml"), PROJECT.replace("grüße", "emulator-token"));
-  const { code, stdout } = await here(["fleet", "plan", "--format", "json"], { cwd, env });
-  expect([code, stdout.includes("emulator-token")]).toEqual([1, false]);
-  expect(documentOf(stdout).accounts[0]).toMatchObject({
-    document: null,
-    headline: expect.stringContaining("the account's token"),
-  });
-});
-
 test("a signal ends the run in order: what was begun is finished, and the rest is said not to have run", async () => {
   const { cwd, env, accounts } = await fleetOf(6, { latencyMilliseconds: 150 });
   const child = start(["fleet", "apply", "--yes", "--workers", "2", "--format", "json"], { cwd, env });
@@ -275,4 +205,21 @@ test("validate checks the project as each account has it, and sends nothing", as
   expect(stdout).toContain("error[unknown-key]: unknown key `domians`");
   expect(stdout).toContain("\na1  valid\na2  error: unknown variable `domain` (and 1 more)\na3  valid\n");
   for (const { service } of accounts) expect(service.requests).toEqual([]);
+});
+
+test("an error of Tenon's own is the failure of the account that brought it to light, with its place if that is asked for", async () => {
+  const { cwd, env } = await fleetOf(1);
+  const { fleet } = await loadFleet(cwd, { service: "", baseUrl: "" });
+  const account = { ...(fleet?.accounts[0] as NonNullable<typeof fleet>["accounts"][number]), project: 5 as never };
+  const outcomeWith = async (more: Readonly<Record<string, string>>) => {
+    const { terminal, printed, said } = stage({ ...env, ...more });
+    const flags = { clone: true, format: "text" } as const;
+    const outcome = await runAccount(terminal, "plan", account, flags, { hidden: new Set(), connect: null });
+    expect(printed() + said()).toBe("");
+    return outcome;
+  };
+  const plain = await outcomeWith({});
+  expect(plain).toMatchObject({ code: 1, headline: expect.stringMatching(/^error: an error of Tenon: /) });
+  expect(plain.text).not.toContain("load.ts");
+  expect((await outcomeWith({ TENON_DEBUG: "1" })).text).toMatch(/at .*src.*\.ts:\d+/);
 });
