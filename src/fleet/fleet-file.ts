@@ -16,7 +16,7 @@ import { FLEET_SCHEMA } from "./schema.ts";
 export const FLEET_FILE = "fleet.yaml";
 
 /** The most accounts of a fleet. */
-const MAX_ACCOUNTS = 10_000;
+export const MAX_ACCOUNTS = 10_000;
 
 export interface Fleet {
   /** The fleet file's folder, absolute. */
@@ -96,14 +96,28 @@ async function readAccounts(
   const places = new Places();
   const file = await readManifest(path, basename(path), sources, { places, budget: new Budget(), report });
   if (file?.tree == null || file.damaged) return null;
-  const { tree } = file;
-  coerceScalars(tree, FLEET_SCHEMA, places);
+  coerceScalars(file.tree, FLEET_SCHEMA, places);
+  return checkAccounts(file.tree, { folder: dirname(path), fallback, places, report });
+}
+
+interface CheckOptions {
+  /** The fleet file's folder, absolute. */
+  readonly folder: string;
+  /** null: it is known only where the fleet is run, so that accounts that do not say it have an empty base URL here. */
+  readonly fallback: ServiceFallback | null;
+  readonly places: Places;
+  readonly report: (diagnostic: Diagnostic) => void;
+}
+
+/** @param tree of a fleet file; what is wrong in it is taken out */
+export async function checkAccounts(tree: JsonObject, options: CheckOptions): Promise<FleetAccount[]> {
+  const { places, report } = options;
   const validate = await compiledSchema(FLEET_SCHEMA, "all");
   const incomplete = validateTree(tree, { schema: FLEET_SCHEMA, validate }, places, report);
   const entries = (Array.isArray(tree["accounts"]) ? tree["accounts"] : []).filter(isJsonObject);
   const tooMany = entries[MAX_ACCOUNTS];
   if (tooMany !== undefined) report(tooManyAccounts(places.span(tree["accounts"] as object, MAX_ACCOUNTS)));
-  const reading = new AccountReader({ folder: dirname(path), fallback, places, report }, tree["defaults"] ?? {});
+  const reading = new AccountReader(options, tree["defaults"] ?? {});
   return entries.slice(0, MAX_ACCOUNTS).flatMap((entry) => {
     const account = reading.read(entry, incomplete.has(entry));
     return account === null ? [] : [account];
@@ -132,7 +146,7 @@ function textsIn(value: Json | undefined): Record<string, string> {
 
 class AccountReader {
   readonly #folder: string;
-  readonly #fallback: ServiceFallback;
+  readonly #fallback: ServiceFallback | null;
   readonly #defaults: JsonObject;
   /** What the defaults have of each. */
   readonly #shared: Readonly<Record<"variables" | "labels", Readonly<Record<string, string>>>>;
@@ -141,19 +155,11 @@ class AccountReader {
   readonly #named: Map<string, JsonObject> = new Map();
   #isFallbackReported = false;
 
-  constructor(
-    about: {
-      readonly folder: string;
-      readonly fallback: ServiceFallback;
-      readonly places: Places;
-      readonly report: (diagnostic: Diagnostic) => void;
-    },
-    defaults: Json,
-  ) {
-    this.#folder = about.folder;
-    this.#fallback = about.fallback;
-    this.#places = about.places;
-    this.#report = about.report;
+  constructor({ folder, fallback, places, report }: CheckOptions, defaults: Json) {
+    this.#folder = folder;
+    this.#fallback = fallback;
+    this.#places = places;
+    this.#report = report;
     this.#defaults = isJsonObject(defaults) ? defaults : {};
     this.#shared = { variables: textsIn(this.#defaults["variables"]), labels: textsIn(this.#defaults["labels"]) };
   }
@@ -226,6 +232,7 @@ class AccountReader {
 
   /** Of the environment. What is wrong there is reported once, without a place. */
   #implied(entry: JsonObject): Address | "none" | null {
+    if (this.#fallback === null) return this.#withDialect("", entry, NEUTRAL_DIALECT);
     const { service, baseUrl } = this.#fallback;
     if (service === "" && baseUrl === "") return "none";
     const known = serviceCalled(service);

@@ -1,6 +1,7 @@
 /** Fleet: many accounts, each with its project, by one command. */
 
 export { type Fleet, type FleetAccount, loadFleet, type ServiceFallback } from "./fleet-file.ts";
+export { fleetFromCsv } from "./from-csv.ts";
 export { EmbeddedQueue } from "./queue.ts";
 export { type FleetEvent, type FleetRun, runFleet } from "./run.ts";
 export { FLEET_SCHEMA } from "./schema.ts";

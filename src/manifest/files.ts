@@ -218,18 +218,29 @@ export async function readManifest(
     context.report({ ...fileProblem(file, elsewhere), fix: "Put the file itself into the folder." });
     return null;
   }
-  const read = await files.read(real);
+  const text = await readSource(real, file, sources, context);
+  return text === null ? null : parseFile(file, text, context);
+}
+
+/**
+ * @param path a real path: a link that is put in its place meanwhile is not followed
+ * @returns the text without its BOM; null: it cannot be read, or is no UTF-8, which is reported
+ */
+export async function readSource(
+  path: string,
+  file: string,
+  sources: Sources,
+  { files = ON_DISK, report }: Pick<ReadContext, "files" | "report">,
+): Promise<string | null> {
+  const read = await files.read(path);
   if (!read.ok) {
-    context.report(read.problem === "too-large" ? tooLarge(file, read.size) : unreadable(file, read.problem));
+    report(read.problem === "too-large" ? tooLarge(file, read.size) : unreadable(file, read.problem));
     return null;
   }
   const { text, badOffset } = read;
   sources.add(file, text);
-  if (badOffset !== null) {
-    context.report(notUtf8(file, badOffset));
-    return null;
-  }
-  return parseFile(file, text, context);
+  if (badOffset !== null) report(notUtf8(file, badOffset));
+  return badOffset === null ? text : null;
 }
 
 function unreadable(file: string, problem: Parameters<typeof fileProblem>[1]): Diagnostic {

@@ -57,6 +57,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "ticket attach": [["20000001", "trace.txt"]],
   "ticket show": [["20000001"], ["20000001", "--format", "json"]],
   "ticket close": [["20000001", "--format", "json"]],
+  "fleet init": [["--from", "accounts.csv", "--project", ".", "--out", "listed.yaml"]],
   "fleet list": [[]],
   "fleet validate": [["--format", "json"]],
   "fleet plan": [["--out", "plans"]],
@@ -83,7 +84,13 @@ test("every command of the program is run, so that a new one must show that it k
 
 test("the token and signed URLs are in nothing that any command prints or writes, in no spelling", async () => {
   const fleet = "fleet: 1\naccounts: [{ name: one, project: ., token: { env: FLEET_TOKEN } }]\n";
-  const files = { "tenon.yaml": IMAGE, "fleet.yaml": fleet, "token.txt": `${TOKEN}\n`, "trace.txt": "a" };
+  const files = {
+    "tenon.yaml": IMAGE,
+    "fleet.yaml": fleet,
+    "accounts.csv": "name,token_env\none,FLEET_TOKEN\n",
+    "token.txt": `${TOKEN}\n`,
+    "trace.txt": "a",
+  };
   const cwd = await folder(files);
   await writeFile(join(cwd, "golden.img.gz"), gzipSync("disk"));
   const logs = await folder({ "seed.yaml": seed() });

@@ -28,6 +28,7 @@ import { sayDiagnostics, sayError } from "../messages.ts";
 import { withJsonErrors, writeGithubSummary } from "../output.ts";
 import { Progress } from "../progress.ts";
 import { folding, type Terminal } from "../terminal.ts";
+import { addInit } from "./fleet-init.ts";
 
 type Connect = WithClient<ClientApi>;
 
@@ -35,6 +36,7 @@ const FILE = "the fleet file, or its folder (default: fleet.yaml here)";
 
 export function define(fleet: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   fleet.description("The same commands for many accounts, each with its project, from one fleet file.");
+  addInit(fleet, terminal, finish);
   addList(fleet, terminal, finish);
   addValidate(fleet, terminal, finish);
   addPlan(fleet, terminal, finish);
