@@ -97,7 +97,8 @@ async function readTable(
       // The columns, and one account too many, which is then reported.
       to: MAX_ACCOUNTS + 2,
       // Called for each cell in turn: `bytes` is where the cell ends.
-      cast: (text, { bytes: byte }) => {
+      cast: (text, { bytes: byte, index }) => {
+        if (Number(index) >= MAX_COLUMNS) throw new TooWide();
         const end = last.end + bytes.toString("utf8", last.byte, byte).length;
         starts.push(Math.max(last.end, end - text.length - (source[end - 1] === '"' ? 1 : 0)));
         ends.push(end);
@@ -106,7 +107,6 @@ async function readTable(
       },
     });
     let count = 0;
-    const tooWide = lines.findIndex((line) => line.length > MAX_COLUMNS);
     const cells = lines.map((line) =>
       line.map((text): Cell | null => {
         const span = { file, start: starts[count] as number, end: ends[count] as number };
@@ -114,20 +114,21 @@ async function readTable(
         return text === "" ? null : { text, span };
       }),
     );
-    if (tooWide !== -1) {
-      report(tooManyColumns(cells[tooWide]?.[MAX_COLUMNS]?.span ?? { file, start: 0, end: 0 }));
-      return null;
-    }
     const [columns, ...accounts] = cells.filter((line) => line.some((cell) => cell !== null));
     if (columns !== undefined && accounts.length > 0) return { columns, lines: accounts };
     report(noAccounts(file));
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    const start = last.end + (/^[\s,;]*/.exec(source.slice(last.end, last.end + MAX_LINE_BYTES))?.[0].length ?? 0);
-    report(notCsv(error.message, { file, start, end: start + 1 }));
+    if (!(error instanceof CsvError || error instanceof TooWide)) throw error;
+    const between = /^[,;\t]?\s*/.exec(source.slice(last.end, last.end + MAX_LINE_BYTES))?.[0] ?? "";
+    const start = last.end + between.length;
+    const span = { file, start, end: start + 1 };
+    report(error instanceof TooWide ? tooManyColumns(span) : notCsv(error.message, span));
   }
   return null;
 }
+
+/** A line has more cells than MAX_COLUMNS: the rest of it is not read. */
+class TooWide extends Error {}
 
 function tooManyColumns(span: Span): Diagnostic {
   const detail = `A line may have ${MAX_COLUMNS} cells.`;

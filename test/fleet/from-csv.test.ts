@@ -100,6 +100,7 @@ test.each([
   ["an open quote", 'name,token_env\na,"A\nb,B\n', "csv-invalid 2:3"],
   ["a quote within a cell", 'name,token_env\n"a"b,B\n', "csv-invalid 2:1"],
   ["bytes that are no UTF-8", Buffer.from("name\n\xe9\n", "latin1"), "not-utf8 2:1"],
+  ["a line of commas", `name,token_env\n${",".repeat(1_500_000)}\n`, "too-many-columns 2:1025"],
   ["too many columns", `name${",x".repeat(2000)}\na\n`, "too-many-columns 1:2052"],
 ])("a list that is no list: %s", async (_, csv, expected) => {
   expect(await read(csv)).toMatchObject({ text: null, found: [expected] });
