@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Seed } from "../../src/emulator/index.ts";
+import { here } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, run } from "./run.ts";
 
 const RECORDS = (name: string) => [
@@ -30,14 +31,15 @@ record_sets:
 async function project(many: number, files: Readonly<Record<string, string>>) {
   const service = await emulator({ seed: seedOf(many) });
   const cwd = await folder(files);
-  const tenon = (...args: string[]) => run(args, { cwd, env: envOf(service) });
-  return { service, cwd, tenon, read: (file: string) => readFile(join(cwd, file), "utf8") };
+  const options = { cwd, env: envOf(service) };
+  const tenon = (...args: string[]) => here(args, options);
+  return { service, cwd, options, tenon, read: (file: string) => readFile(join(cwd, file), "utf8") };
 }
 
 describe("an import into a project", () => {
   test("adds one domain as a file of its own, uses record sets, and keeps every comment", async () => {
-    const { tenon, read } = await project(3, { "tenon.yaml": `${HEAD}${SETS}` });
-    const { code, stdout, stderr } = await tenon("import", "--into", ".", "--domain", "d1.example");
+    const { options, tenon, read } = await project(3, { "tenon.yaml": `${HEAD}${SETS}` });
+    const { code, stdout, stderr } = await run(["import", "--into", ".", "--domain", "d1.example"], options);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("Imported 1 domain, 3 records");
     expect(stdout).toContain("files of tenon.yaml names zones/d1.example.yaml now.\n");
