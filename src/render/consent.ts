@@ -214,6 +214,8 @@ function foldedText(guards: readonly Guard[], of: AskedOf, kinds: Kinds): string
   const what = `${guards.length} ${kinds.at(first.address)?.words[1] ?? "objects"}`;
   const text = `${what} ${FOLDED[first.rule]}`;
   const around = aroundOf(first, kinds);
+  if (first.rule === "delete" && of.inputs.journal !== undefined)
+    return `${what} would be deleted: the run that is undone made them`;
   if (first.rule === "delete")
     return around === null
       ? `${text} ${declaredText(first, of)}`
