@@ -5,7 +5,7 @@ import type { Kinds } from "../../model/kind.ts";
 import { type Goal, isNarrowed, type Plan } from "../../model/plan.ts";
 import { freeSpaceText } from "../address-space.ts";
 import { signOf } from "../change-lines.ts";
-import { type Asked, askedOf, consentText } from "../consent.ts";
+import { type Asked, askedOf, consentTexts } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
 import { foldContext } from "../folding.ts";
 import { planTitle } from "../markdown/documents.ts";
@@ -257,7 +257,7 @@ function notes(plan: Plan, view: PlanView, kinds: Kinds): (Section | null)[] {
       "Consent given",
       "Consent is given to",
       "plain",
-      view.consented.map((guard) => html`${consentText(guard, plan, kinds)}`),
+      consentTexts(view.consented, plan, kinds).map((text) => html`${text}`),
     ),
     listSection(
       "clones",

@@ -8,7 +8,7 @@ import { compareText, groupBy } from "../../model/text.ts";
 import type { Verification } from "../../model/verification.ts";
 import { freeSpaceText, rangeText } from "../address-space.ts";
 import { blockText } from "../blocks.ts";
-import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
+import { type Asked, askedOf, consentLines, consentTexts } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
 import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
 import { foldContext } from "../folding.ts";
@@ -160,7 +160,7 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
     ),
     list(
       "Consent is given to:",
-      view.consented.map((guard) => wrap(consentText(guard, plan, kinds), CODE_COLUMNS, 0)),
+      consentTexts(view.consented, plan, kinds).map((text) => wrap(text, CODE_COLUMNS, 0)),
       3_000,
     ),
     list(
