@@ -199,6 +199,10 @@ describe("an undo", () => {
     expect(blocked.stdout).toContain("! - 40 domains alike: (undo: made by that run; blocked)\n    brand40.example … brand79.example\n");
     expect(blocked.stdout.match(/somebody has changed it since/g)).toHaveLength(2);
     expect(blocked.stdout).toContain("--full shows each");
+    for (const format of ["markdown", "html"]) {
+      const { stdout } = await done.tenon("undo", "run.jsonl", "--format", format);
+      expect(stdout).toMatch(/80 changes: domain\/brand0\.example\S* … domain\/brand9\.example/);
+    }
     const each = await done.tenon("undo", "run.jsonl", "--full");
     expect(each.stdout.match(/somebody has changed it since/g)).toHaveLength(80);
   });

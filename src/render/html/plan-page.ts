@@ -5,6 +5,7 @@ import type { Kinds } from "../../model/kind.ts";
 import { type Goal, isNarrowed, type Plan } from "../../model/plan.ts";
 import { freeSpaceText } from "../address-space.ts";
 import { signOf } from "../change-lines.ts";
+import { blockedAlike, blockedNames } from "../blocks.ts";
 import { type Asked, askedOf, consentTexts } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
 import { foldContext } from "../folding.ts";
@@ -155,7 +156,10 @@ function attention(plan: Plan, view: PlanView, anchors: ReadonlyMap<string, stri
       "Blocked",
       "Blocked:",
       "bad",
-      blocked.map(({ key, blocked: block }) => html`${linkTo(key, anchors)}${blockHtml(block)}`),
+      blockedAlike(blocked.map(({ key, blocked: block }) => ({ key, block }))).map((alike) => {
+        const [only = ""] = alike.keys;
+        return html`${alike.keys.length === 1 ? linkTo(only, anchors) : blockedNames(alike)}${blockHtml(alike.block)}`;
+      }),
     ),
     listSection(
       "gaps",
