@@ -116,7 +116,9 @@ const MAX_UNFOLDED_BLOCKS = 3;
 
 /** Blocks that say nothing of the one object, if they are many, are one entry; in the order of the first of each. */
 export function blockedAlike(blocked: readonly { readonly key: string; readonly block: Block }[]): BlockedAlike[] {
-  const alike = groupBy(blocked, ({ key, block }) => (block.type === "changed-since" ? `run ${block.run}` : `key ${key}`));
+  const alike = groupBy(blocked, ({ key, block }) =>
+    block.type === "changed-since" ? `run ${block.run}` : `key ${key}`,
+  );
   return [...alike.values()].flatMap((group): BlockedAlike[] => {
     const keys = group.map(({ key }) => key);
     const [first] = group;

@@ -147,7 +147,9 @@ function alikeKey(group: GroupView, { kinds, sources, marks }: FoldContext): str
 }
 
 function isFoldable({ mark, change }: ChangeView): boolean {
-  return mark !== "replace" && (change.blocked === null || isBlockedAlike(change.blocked)) && change.range === undefined;
+  return (
+    mark !== "replace" && (change.blocked === null || isBlockedAlike(change.blocked)) && change.range === undefined
+  );
 }
 
 /** Whether the block names nothing but the run that is undone: of a thousand zones that somebody has changed since, each would say the same. */
@@ -164,7 +166,15 @@ function isName({ change, kind }: ChangeView, { name }: FieldDiff): boolean {
 function aspectsOf({ mark, change: { labels, note, annotations, before, origin, blocked } }: ChangeView): Json[] {
   // The label `take-over` is shown with the owner before.
   const owner = labels.includes("take-over") ? (before?.["owner"] ?? null) : null;
-  return [mark, labels, note, { ...annotations }, owner, origin, blocked?.type === "changed-since" ? blocked.run : null];
+  return [
+    mark,
+    labels,
+    note,
+    { ...annotations },
+    owner,
+    origin,
+    blocked?.type === "changed-since" ? blocked.run : null,
+  ];
 }
 
 const DOMAIN = "domain/";

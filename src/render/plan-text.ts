@@ -353,7 +353,8 @@ function guardLines(plan: Plan, view: PlanView, { kinds, paint, width, fold }: C
     lines.push(...consentLines(words, DETAIL_INDENT));
   }
   if (view.consented.length > 0) lines.push("Consent is given to:");
-  for (const text of consentTexts(view.consented, plan, kinds, fold)) lines.push(...wrap(text, width, CHILD_INDENT.length));
+  for (const text of consentTexts(view.consented, plan, kinds, fold))
+    lines.push(...wrap(text, width, CHILD_INDENT.length));
   return lines;
 }
 

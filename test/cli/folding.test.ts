@@ -151,7 +151,9 @@ ${records}`;
   });
 
   it("are each told, if they are few: twelve slips are mended one by one", async () => {
-    const cwd = await folder({ "tenon.yaml": manifest(12, (index) => `{ type: A, name: h${index}, target: nowhere }`) });
+    const cwd = await folder({
+      "tenon.yaml": manifest(12, (index) => `{ type: A, name: h${index}, target: nowhere }`),
+    });
     const { stderr } = await run(["validate"], { cwd });
     expect(stderr.match(/^error\[/gm)).toHaveLength(12);
   });

@@ -196,7 +196,9 @@ describe("an undo", () => {
     expect((await done.tenon("apply", "--yes")).code).toBe(0);
     const blocked = await done.tenon("undo", "run.jsonl");
     expect(blocked.stdout).toContain("40 domains alike: brand0.example … brand39.example");
-    expect(blocked.stdout).toContain("! - 40 domains alike: (undo: made by that run; blocked)\n    brand40.example … brand79.example\n");
+    expect(blocked.stdout).toContain(
+      "! - 40 domains alike: (undo: made by that run; blocked)\n    brand40.example … brand79.example\n",
+    );
     expect(blocked.stdout.match(/somebody has changed it since/g)).toHaveLength(2);
     expect(blocked.stdout).toContain("--full shows each");
     for (const format of ["markdown", "html"]) {
