@@ -1,6 +1,6 @@
 /** The account's objects and whose they are: declared in the project, tagged with an owner, or nobody's. */
 
-import { compileNameGlob } from "./dns/unicode.ts";
+import { asciiAddress, compileNameGlob } from "./dns/unicode.ts";
 import type { Failure, ReadApi } from "./model/api.ts";
 import type { Desired } from "./model/desired.ts";
 import type { InventoryItem } from "./model/inventory.ts";
@@ -194,8 +194,12 @@ export interface ParsedAddress {
 
 const KINDS: Kinds = new Kinds(units);
 
-/** @returns null if no resource could have such an address: it is a path, or has a kind that there is not */
-export function parseAddress(address: string): ParsedAddress | null {
+/**
+ * @param written a domain's name in Unicode or punycode
+ * @returns null if no resource could have such an address: it is a path, or has a kind that there is not
+ */
+export function parseAddress(written: string): ParsedAddress | null {
+  const address = asciiAddress(written);
   const [kind, rootKind] = [KINDS.at(address)?.kind, KINDS.rootAt(address)?.kind];
   if (kind === undefined || rootKind === undefined) return null;
   const root = address.split("/", 2).join("/");

@@ -59,7 +59,9 @@ export async function watch(
           });
           const said = quiet.take();
           const [drift] = found;
-          if (drift === undefined) return { ok: false, message: said };
+          // Each look of an outage ends at another list, after other attempts. What is wrong with the manifests is another matter each time.
+          if (drift === undefined)
+            return { ok: false, message: said, ...(code === EXIT.error ? { cause: "service" } : {}) };
           quiet.sayNew(said);
           return { ok: true, drift };
         },

@@ -217,7 +217,7 @@ export function htmlIntoFlag(): Option {
 
 /** Read by `folding`. */
 export function fullFlag(): Option {
-  return new Option("--full", "show each change and warning, however many are alike");
+  return new Option("--full", "show each change, warning and error by itself");
 }
 
 /** @param choices must include text, the default */

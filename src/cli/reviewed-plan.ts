@@ -2,7 +2,15 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { readProblem, readRegular } from "../files/files.ts";
-import { type ChangedSince, type Diagnostic, type Goal, type Plan, type PlanInputs, parsePlanFile } from "../index.ts";
+import {
+  asciiAddress,
+  type ChangedSince,
+  type Diagnostic,
+  type Goal,
+  type Plan,
+  type PlanInputs,
+  parsePlanFile,
+} from "../index.ts";
 import type { Snapshot } from "../model/live.ts";
 import { listNames } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
@@ -67,7 +75,7 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
     ["excludes", "--exclude", exclude, excludes],
     ["owners to take from", "--take-ownership-from", takeOwnershipFrom, inputs.takeOwnershipFrom],
   ] as const) {
-    if (isGiven(given) && !isSameSet(given ?? [], made))
+    if (isGiven(given) && !isSameSet((given ?? []).map(asciiAddress), made.map(asciiAddress)))
       return differs(what, flagsOf(flag, given ?? []), `with ${flagsOf(flag, made)}`, pin);
   }
   const [since, asSince] = [asked.changedSince ?? null, inputs.changedSince?.name ?? null];

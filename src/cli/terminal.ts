@@ -34,7 +34,7 @@ interface Look {
   readonly isTerminal: boolean;
   /** Whether nothing of a plan is folded. Absent: many changes that are alike are one entry. */
   readonly full?: boolean;
-  /** Whether of many warnings with one code only the first are shown. Absent: each is. */
+  /** Whether of many errors or warnings with one code only the first are shown. Absent: each is. */
   readonly folded?: boolean;
 }
 

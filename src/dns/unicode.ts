@@ -1,7 +1,7 @@
 /** Punycode and Unicode: a name as the DNS has it, and as a reader sees it, where it cannot be taken for another name. */
 
 import { domainToASCII, domainToUnicode } from "node:url";
-import { compileGlob } from "../model/text.ts";
+import { compileGlob, compileWithin } from "../model/text.ts";
 
 /** RFC 1035, 2.3.4: octets in a label, and characters in a name without its final dot. */
 export const MAX_LABEL_LENGTH = 63;
@@ -149,4 +149,58 @@ export function compileNameGlob(glob: string): (name: string) => boolean {
 function inUnicode(name: string): string {
   const labels = name.split(".");
   return labels.map((label) => (label.startsWith("xn--") ? domainToUnicode(label) || label : label)).join(".");
+}
+
+// Addresses: a domain's name in one, and the names of its records, may be written in Unicode, too.
+
+const DOMAIN = "domain/";
+
+/**
+ * An address, or a glob of addresses, as plans spell it: `domain/bücher.example/www/A` → `domain/xn--bcher-kva.example/www/A`. A label that has
+ * a star beside other letters than ASCII (`bü*`) has no such form and keeps them, in lower case: `compileAddressGlob` compares it by letters.
+ * What is ASCII, and what is no address of a domain, comes back as it is.
+ */
+export function asciiAddress(address: string): string {
+  if (isAscii(address) || !address.startsWith(DOMAIN)) return address;
+  const [kind = "", zone = "", record, ...rest] = address.split("/");
+  return [kind, asciiGlob(zone), ...(record === undefined ? [] : [asciiGlob(record)]), ...rest].join("/");
+}
+
+function asciiGlob(name: string): string {
+  const labels = name
+    .normalize("NFC")
+    .replace(/[\u3002\uff0e\uff61]/g, ".")
+    .split(".");
+  const spelt = labels.map((label) => {
+    const written = isAscii(label) ? label : label.toLowerCase();
+    return written.includes("*") ? written : (toAscii(written) ?? written);
+  });
+  return spelt.join(".");
+}
+
+/** @returns whether an address of a plan fits the glob, which may have a domain's name in Unicode, or a part of one */
+export function compileAddressGlob(glob: string): (address: string) => boolean {
+  return comparedByLetters(glob, compileGlob);
+}
+
+/** As `compileWithin`, for a glob as `compileAddressGlob` takes it. May be wrong only by saying yes. */
+export function compileWithinAddress(glob: string): (address: string) => boolean {
+  return comparedByLetters(glob, compileWithin);
+}
+
+function comparedByLetters(
+  glob: string,
+  compile: (glob: string) => (address: string) => boolean,
+): (address: string) => boolean {
+  const ascii = asciiAddress(glob);
+  const fitsAscii = compile(ascii);
+  if (isAscii(ascii)) return fitsAscii;
+  const fitsLetters = compile(inLetters(ascii));
+  return (address) =>
+    fitsAscii(address) || (address.startsWith(DOMAIN) && address.includes("xn--") && fitsLetters(inLetters(address)));
+}
+
+/** For comparison only. */
+function inLetters(address: string): string {
+  return address.normalize("NFC").split("/").map(inUnicode).join("/");
 }

@@ -1,5 +1,6 @@
 /** Writes the YAML of octoDNS's YamlProvider: one file for each zone, whose keys are in the order that octoDNS enforces. */
 
+import { inheritingTtlNote } from "../dns/octodns-note.ts";
 import { type DnsRecord, isText, RECORD_TYPES, type RecordType, rulesOf } from "../dns/record.ts";
 import { zoneFileName } from "../files/folder.ts";
 import { compareText, groupBy } from "../model/text.ts";
@@ -19,6 +20,7 @@ const DEFAULT_TTL_SECONDS = 86_400;
 export function writeOctodns(exported: Exported): Written {
   const leftOut: LeftOut[] = [
     ...zoneLosses(exported),
+    ...exported.domains.filter(isWhole).flatMap(soaLosses),
     ...exported.extras.flatMap((extra) => zoneExtras(extra, "octoDNS deletes")),
   ];
   const files: ExportedFile[] = [];
@@ -32,6 +34,32 @@ export function writeOctodns(exported: Exported): Written {
     files.push({ file, text: zoneText(domain, leftOut) });
   }
   return { files, leftOut };
+}
+
+const SOA_FIELDS = ["soa_email", "refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as const;
+
+/** octoDNS has no SOA records. 0 is the service's default. */
+function soaLosses({ address, fields }: ExportedDomain): LeftOut[] {
+  const detail = "octoDNS has no SOA, and the service that it fills keeps its own";
+  return SOA_FIELDS.filter((field) => ![undefined, null, "", 0].includes(fields[field] as string | number)).map(
+    (what) => ({
+      address,
+      what,
+      detail: what === "ttl_sec" ? `${detail}; records that follow it get it as theirs` : detail,
+    }),
+  );
+}
+
+/**
+ * The note by which an import tells records without a TTL of their own: each of octoDNS's has one. "" if there is no such record, or if others
+ * have that TTL as their own, which is reported.
+ */
+function inheritingNote(address: string, records: readonly DnsRecord[], zoneTtl: number, leftOut: LeftOut[]): string {
+  if (!records.some(({ ttl_sec }) => ttl_sec === 0)) return "";
+  if (!records.some(({ ttl_sec }) => ttl_sec === zoneTtl)) return `${inheritingTtlNote(zoneTtl)}\n`;
+  const detail = `records that follow the domain's TTL and those that have ${zoneTtl} as their own are alike in octoDNS`;
+  leftOut.push({ address, what: "own TTLs", detail });
+  return "";
 }
 
 function zoneText({ address, fields, records, others }: ExportedDomain, leftOut: LeftOut[]): string {
@@ -72,7 +100,7 @@ function zoneText({ address, fields, records, others }: ExportedDomain, leftOut:
     ]);
     return `${scalar(name)}:\n${list.join("\n")}\n`;
   });
-  return `---\n${blocks.length === 0 ? "{}\n" : blocks.join("")}`;
+  return `---\n${inheritingNote(address, all, zoneTtl, leftOut)}${blocks.length === 0 ? "{}\n" : blocks.join("")}`;
 }
 
 function shownName({ name }: Pick<DnsRecord, "name">): string {

@@ -10,10 +10,10 @@ import {
   type SkippedRecord,
   type SourceRecord,
 } from "../dns/record.ts";
-import { toAscii } from "../dns/unicode.ts";
+import { compileNameGlob, toAscii } from "../dns/unicode.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
-import { escapeGlob, globMatches } from "../model/text.ts";
+import { compileGlob, escapeGlob } from "../model/text.ts";
 import { Collected, type CollectOptions, type Import, type NamedEmail } from "./collect.ts";
 import { entryAt, itemsAt, type JsonValue, readJsonSource, spanOf, textAt } from "./json-source.ts";
 import { beyondLimits, ownName } from "./octodns.ts";
@@ -56,7 +56,13 @@ export async function importDnscontrol(request: DnscontrolRequest): Promise<Impo
 function isSelected({ zone, unique }: View, globs: readonly string[]): boolean {
   return (
     globs.length === 0 ||
-    globs.some((glob) => [zone, unique].some((name) => globMatches(glob.toLowerCase(), name.toLowerCase())))
+    globs.some((glob) => {
+      const [name = "", tag] = glob.split("!", 2);
+      if (tag === undefined)
+        return compileNameGlob(name)(zone) || compileGlob(name.toLowerCase())(unique.toLowerCase());
+      const ownTag = unique.slice(zone.length + 1).toLowerCase();
+      return compileNameGlob(name)(zone) && compileGlob(tag.toLowerCase())(ownTag);
+    })
   );
 }
 

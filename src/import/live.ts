@@ -1,10 +1,11 @@
 /** The account → the entries that would declare it, so that a plan of them finds nothing to do. */
 
+import { compileNameGlob } from "../dns/unicode.ts";
 import { entryOf } from "../format/write.ts";
 import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { Address, Json, JsonObject, UnitName } from "../model/resource.ts";
-import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts";
+import { compareText, compileGlob, escapeGlob, groupBy } from "../model/text.ts";
 import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
 import { type Import, type ImportedDomain, RoundedTtls, someOf, validateImported } from "./collect.ts";
 
@@ -131,8 +132,8 @@ class Taking {
   isWanted(unit: UnitName, { key, address }: LiveIdentity): boolean {
     const { addresses } = this.#request.selection;
     if (addresses !== undefined) return addresses.has(address);
-    const globs = this.#globsOf(unit).map((glob) => (unit === ZONE ? glob.toLowerCase() : glob));
-    return globs.length === 0 || globs.some((glob) => globMatches(glob, key));
+    const globs = this.#globsOf(unit);
+    return globs.length === 0 || globs.some((glob) => fitting(unit, glob)(key));
   }
 
   take(unit: Unit, items: readonly unknown[]): void {
@@ -248,8 +249,8 @@ class Taking {
 
   #warnOfUnmatched({ name, kinds }: Unit, found: readonly Found[]): void {
     for (const glob of this.#globsOf(name)) {
-      const fits = found.some(({ identity }) => globMatches(name === ZONE ? glob.toLowerCase() : glob, identity.key));
-      if (!fits) this.#report(unmatched(kinds[0].words[0], glob));
+      const fits = fitting(name, glob);
+      if (!found.some(({ identity }) => fits(identity.key))) this.#report(unmatched(kinds[0].words[0], glob));
     }
   }
 
@@ -262,6 +263,11 @@ class Taking {
     const more = owner === null ? "" : ` It carries the tag of ${owner} and is not declared, so a plan deletes it.`;
     this.#report({ ...diagnostic, detail: `${diagnostic.detail}${more}` });
   }
+}
+
+/** A domain is named in Unicode or punycode. */
+function fitting(unit: UnitName, glob: string): (key: string) => boolean {
+  return unit === ZONE ? compileNameGlob(glob) : compileGlob(glob);
 }
 
 function firstProblem(unit: Unit, entry: JsonObject, request: LiveRequest): Diagnostic | null {

@@ -2,6 +2,7 @@
 
 import { canonicalIp } from "../dns/ip.ts";
 import { relativeName } from "../dns/name.ts";
+import { readInheritingTtl } from "../dns/octodns-note.ts";
 import {
   CAA_TAGS,
   isRecordType,
@@ -51,6 +52,8 @@ async function takeZone({ zone, files }: OctodnsZone, reader: ZoneReader): Promi
   const { collected } = reader;
   const records: SourceRecord[] = [];
   const skipped: SkippedRecord[] = [];
+  const inheriting = new Set<SourceRecord>();
+  const ttls = new Set<number | null>();
   let withoutTtl = 0;
   for (const { path, defaultTtl } of files) {
     const source = await reader.files.text(path);
@@ -62,13 +65,21 @@ async function takeZone({ zone, files }: OctodnsZone, reader: ZoneReader): Promi
       continue;
     }
     const read = readOctodns(parsed.value, zone, defaultTtl ?? DEFAULT_TTL_SECONDS);
-    for (const record of read.records) records.push(record);
+    const zoneTtl = source.ok ? readInheritingTtl(source.text) : null;
+    ttls.add(zoneTtl);
+    for (const record of read.records) {
+      records.push(record);
+      if (record.ttl_sec === zoneTtl) inheriting.add(record);
+    }
     for (const one of read.skipped) skipped.push(one);
     for (const diagnostic of read.diagnostics) collected.report(diagnostic);
     for (const remark of read.remarks) collected.remark(remark);
     if (defaultTtl === null) withoutTtl += read.withoutTtl;
   }
-  collected.take({ zone, file: files[0]?.path ?? zone, named: null, records, skipped });
+  // The files of a split zone that disagree leave the TTL to their records.
+  const [ttl = null, ...others] = ttls;
+  const known = others.length === 0 ? { ttl, inheriting } : {};
+  collected.take({ zone, file: files[0]?.path ?? zone, named: null, records, skipped, ...known });
   return withoutTtl;
 }
 

@@ -1,12 +1,12 @@
 /** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
 
+import { compileWithinAddress } from "../dns/unicode.ts";
 import { type Failure, isDenied, type ReadApi } from "../model/api.ts";
 import type { ChangedSince, InterfaceDetail } from "../model/change.ts";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import { endingWith } from "../model/ending.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import { type Address, nameInAddress, type UnitName } from "../model/resource.ts";
-import { mayMatchWithin } from "../model/text.ts";
 import type { LiveIdentity, ReadWatch, Scope, Unit } from "../model/unit.ts";
 
 export interface ReadOptions {
@@ -116,7 +116,7 @@ function scopeOf(unit: Unit, { desired, targets = [], changedSince = null, destr
   const { name, canBeRenamed } = unit;
   const roots = changedSince === null ? null : new Set(changedSince.addresses);
   const isTargeted = (address: Address): boolean =>
-    targets.length === 0 || targets.some((target) => mayMatchWithin(target, address));
+    targets.length === 0 || targets.some((target) => compileWithinAddress(target)(address));
   const isWanted = (entry: { readonly unit: UnitName; readonly address: Address }): boolean =>
     entry.unit === name && (roots === null || roots.has(entry.address)) && isTargeted(entry.address);
   // A target may be the old address of an object that is renamed: only a read tells which address that is.

@@ -117,12 +117,7 @@ function sharedEnd(a: string, b: string): number {
   return length > 0 && /[\uDC00-\uDFFF]/.test(a.at(-length) ?? "") ? length - 1 : length;
 }
 
-/** Whether the glob can match `address` or anything beneath it. May be wrong only by saying yes. */
-export function mayMatchWithin(glob: string, address: string): boolean {
-  return compileWithin(glob)(address);
-}
-
-/** `mayMatchWithin` for many addresses: a glob may be of thousands of characters. */
+/** Whether the glob can match an address or anything beneath it: for many addresses, as a glob may be of thousands of characters. May be wrong only by saying yes. */
 export function compileWithin(glob: string): (address: string) => boolean {
   const tokens = tokenise(glob);
   const star = tokens.indexOf(STAR);

@@ -3,13 +3,14 @@
  * change; see the `diff` of each unit.
  */
 
+import { compileAddressGlob } from "../dns/unicode.ts";
 import type { Change } from "../model/change.ts";
 import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Goal, Guard, Plan } from "../model/plan.ts";
 import { type Address, rootOf } from "../model/resource.ts";
-import { compareText, compileGlob, groupBy, listNames, shellWord } from "../model/text.ts";
+import { compareText, groupBy, listNames, shellWord } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
@@ -279,7 +280,7 @@ type Given = (rule: ConsentRule, address: Address) => boolean;
 /** Each glob is compiled once: there may be thousands of consents for as many objects. */
 function givenBy(consents: readonly Consent[]): Given {
   const globs = groupBy(
-    consents.map(({ rule, address }) => ({ rule, covers: compileGlob(address) })),
+    consents.map(({ rule, address }) => ({ rule, covers: compileAddressGlob(address) })),
     ({ rule }) => rule,
   );
   return (rule, address) => (globs.get(rule) ?? []).some(({ covers }) => covers(address));

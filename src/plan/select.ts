@@ -1,12 +1,13 @@
 /** Targets and excludes: the changes that a narrowed run is about. */
 
+import { asciiAddress, compileAddressGlob, compileWithinAddress } from "../dns/unicode.ts";
 import type { Change, ChangeLabel } from "../model/change.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Narrowing, WithheldChange } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
-import { compareText, globMatches, groupBy, mayMatchWithin, nearest } from "../model/text.ts";
+import { compareText, groupBy, nearest } from "../model/text.ts";
 import type { PlannedStep } from "../model/unit.ts";
 import { removes } from "./diff.ts";
 import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./edges.ts";
@@ -35,10 +36,15 @@ export function mayConcern(
   return targets.length === 0 || targets.some((glob) => addresses.some((address) => mayMatchWithin(glob, address)));
 }
 
+function mayMatchWithin(glob: string, address: Address): boolean {
+  return compileWithinAddress(glob)(address);
+}
+
 /** A glob covers an address if it matches the address itself or an address above it. */
 function covers(glob: string, address: Address): boolean {
+  const fits = compileAddressGlob(glob);
   for (let end = address.length; end > 0; end = address.lastIndexOf("/", end - 1)) {
-    if (globMatches(glob, address.slice(0, end))) return true;
+    if (fits(address.slice(0, end))) return true;
   }
   return false;
 }
@@ -165,15 +171,19 @@ function unmatched(code: string, noun: string, glob: string, selectable: Selecta
 const MAX_COMPARED_ADDRESSES = 20_000;
 
 /** A glob with a star is not compared: its star stands for anything. */
-function nearestAddress(glob: string, { changes, desired }: Selectable): Address | null {
-  if (glob.includes("*")) return null;
+function nearestAddress(written: string, { changes, desired }: Selectable): Address | null {
+  if (written.includes("*")) return null;
+  const glob = asciiAddress(written);
   const former = changes.flatMap(({ address, root, previousAddress }) =>
     address === root && previousAddress !== null ? [previousAddress] : [],
   );
   const roots = [...[...desired.declared, ...desired.removed].map(({ address }) => address), ...former];
   const addresses = [...new Set([...roots, ...changes.map(({ address }) => address)])];
   // The kind was left out: `example.com` for `domain/example.com`.
-  const whole = addresses.find((address) => address.endsWith(`/${glob}`));
+  const whole = addresses.find((address) => {
+    const [kind = ""] = address.split("/", 1);
+    return address.endsWith(`/${glob}`) || address === asciiAddress(`${kind}/${written}`);
+  });
   if (whole !== undefined) return whole;
   const within = roots.find((root) => glob.startsWith(`${root}/`));
   if (within === undefined) return nearest(glob, [...new Set(roots)], MAX_COMPARED_ADDRESSES);

@@ -1,6 +1,7 @@
 /** Blocked changes as text: what blocks each, and what to do about it. */
 
 import type { AttachedInterface, Block, Candidate } from "../model/change.ts";
+import { groupBy } from "../model/text.ts";
 import { recordText } from "./change-lines.ts";
 import { consentFlag } from "./consent.ts";
 import { escapeText } from "./terminal.ts";
@@ -101,6 +102,37 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
         fix: "",
       };
   }
+}
+
+/** What is blocked for one reason. */
+interface BlockedAlike {
+  /** Keys of the changes. */
+  readonly keys: readonly string[];
+  readonly block: Block;
+}
+
+/** Up to so many that are blocked for one reason are listed one by one. */
+const MAX_UNFOLDED_BLOCKS = 3;
+
+/** Blocks that say nothing of the one object, if they are many, are one entry; in the order of the first of each. */
+export function blockedAlike(blocked: readonly { readonly key: string; readonly block: Block }[]): BlockedAlike[] {
+  const alike = groupBy(blocked, ({ key, block }) =>
+    block.type === "changed-since" ? `run ${block.run}` : `key ${key}`,
+  );
+  return [...alike.values()].flatMap((group): BlockedAlike[] => {
+    const keys = group.map(({ key }) => key);
+    const [first] = group;
+    return first === undefined || keys.length <= MAX_UNFOLDED_BLOCKS
+      ? group.map(({ key, block }) => ({ keys: [key], block }))
+      : [{ keys, block: first.block }];
+  });
+}
+
+/** `domain/a.example`, or of several `12 changes: domain/a.example … domain/l.example`. */
+export function blockedNames({ keys }: BlockedAlike): string {
+  const [first = "", last = ""] = [keys[0], keys.at(-1)];
+  const names = escapeText(first);
+  return keys.length === 1 ? names : `${count(keys.length, "change", "changes")}: ${names} … ${escapeText(last)}`;
 }
 
 function candidateText({ id, shown }: Candidate): string {

@@ -8,7 +8,7 @@ import type { Address } from "../model/resource.ts";
 import { escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
 import { expiredText } from "./headline.ts";
 import { escapeText } from "./terminal.ts";
-import { PENDING_MARK } from "./view.ts";
+import { count, PENDING_MARK } from "./view.ts";
 
 /** What a guard's text needs beside the guard: the plan's changes, owner and inputs. */
 export type AskedOf = Pick<Plan, "changes" | "owner" | "inputs">;
@@ -44,7 +44,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
 }
 
 /** What consent was given to, as a clause after `to`. */
-export function consentText(guard: Guard, { inputs }: Pick<Plan, "inputs">, kinds: Kinds): string {
+function consentText(guard: Guard, { inputs }: Pick<Plan, "inputs">, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
@@ -63,6 +63,38 @@ export function consentText(guard: Guard, { inputs }: Pick<Plan, "inputs">, kind
       // There is no consent for these.
       return "";
   }
+}
+
+/** Consents given as clauses after `to`: many of one rule and kind as one, unless `full`. */
+export function consentTexts(
+  guards: readonly Guard[],
+  of: Pick<Plan, "inputs">,
+  kinds: Kinds,
+  { full = false }: { readonly full?: boolean | undefined } = {},
+): string[] {
+  const parts = full ? guards.map((guard) => [guard]) : partsOf(guards);
+  return parts.map((part) => {
+    const [first, last] = [part[0] as Guard, part.at(-1) as Guard];
+    if (part.length === 1) return consentText(first, of, kinds);
+    const many = count(part.length, ...(kinds.at(first.address)?.words ?? (["object", "objects"] as const)));
+    const what = `${many} (${escapeText(first.address)} … ${escapeText(last.address)})`;
+    switch (first.rule) {
+      case "delete":
+        if (of.inputs.journal !== undefined) return `delete ${what}, which that run made`;
+        return aroundOf(first, kinds) === null
+          ? `delete ${what}, which are no longer declared`
+          : `delete ${what}, whose entries have expired`;
+      case "replace":
+        return `delete ${what} and make them anew, with all that is in them`;
+      case "bulk":
+        return `remove ${sum(part, "count")} of the ${sum(part, "of")} ${contentsOf(first, kinds)} of ${what}`;
+      case "ns":
+        return `change the NS records at the apex of ${what}`;
+      case "protect":
+      case "max-changes":
+        return "";
+    }
+  });
 }
 
 /** The date of the expired record that the guard is about. */
@@ -214,6 +246,8 @@ function foldedText(guards: readonly Guard[], of: AskedOf, kinds: Kinds): string
   const what = `${guards.length} ${kinds.at(first.address)?.words[1] ?? "objects"}`;
   const text = `${what} ${FOLDED[first.rule]}`;
   const around = aroundOf(first, kinds);
+  if (first.rule === "delete" && of.inputs.journal !== undefined)
+    return `${what} would be deleted: the run that is undone made them`;
   if (first.rule === "delete")
     return around === null
       ? `${text} ${declaredText(first, of)}`

@@ -19,7 +19,7 @@ export interface DiagnosticStyle {
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;
-  /** Whether of many warnings with one code only the first are shown, and the others counted. Absent: each is shown. */
+  /** Whether of many errors or warnings with one code only the first are shown, and the others counted. Absent: each is shown. */
   readonly folded?: boolean;
 }
 
@@ -28,6 +28,10 @@ const MAX_SHOWN_DIAGNOSTICS = 1_000;
 
 /** Of more warnings with one code than this, so many are shown if they are folded. */
 export const MAX_UNFOLDED_WARNINGS = 3;
+
+/** Of more errors with one code than this, the first three are shown if they are folded: up to so many are mended one by one. */
+const MAX_UNFOLDED_ERRORS = 12;
+const MAX_SHOWN_ALIKE = 3;
 
 /** Errors first, then warnings, each as a block, and a line that counts them; empty without diagnostics. */
 export function renderDiagnostics(
@@ -39,14 +43,14 @@ export function renderDiagnostics(
   const painter = new Painter(sources, style);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const warnings = diagnostics.filter(({ severity }) => severity !== "error");
-  const groups = style.folded === true ? foldedByCode(warnings) : warnings.map((warning) => [warning]);
-  const entries = [
-    ...errors.map((error) => ({ blocks: [error], more: 0 })),
-    ...groups.map((group) => {
-      const blocks = group.slice(0, MAX_UNFOLDED_WARNINGS);
-      return { blocks, more: group.length - blocks.length };
-    }),
-  ];
+  const groups =
+    style.folded === true
+      ? [...foldedByCode(errors, MAX_UNFOLDED_ERRORS), ...foldedByCode(warnings)]
+      : [...errors, ...warnings].map((one) => [one]);
+  const entries = groups.map((group) => {
+    const blocks = group.slice(0, MAX_SHOWN_ALIKE);
+    return { blocks, more: group.length - blocks.length };
+  });
   const shown = entries.slice(0, MAX_SHOWN_DIAGNOSTICS);
   const blocks = shown.flatMap(({ blocks: own, more }) => [
     ...own.map((diagnostic) => painter.block(diagnostic)),
@@ -57,13 +61,16 @@ export function renderDiagnostics(
   return `${blocks.join("\n\n")}\n\n${countLine(diagnostics)}${unshown}\n`;
 }
 
-/** Warnings with one code, if there are many of them, in the place of the first; each of the others by itself, in the order given. */
-export function foldedByCode(warnings: readonly Diagnostic[]): (readonly Diagnostic[])[] {
-  const groups = groupBy(warnings, ({ code }) => code);
-  return warnings.flatMap((warning) => {
-    const group = groups.get(warning.code) ?? [];
-    if (group.length <= MAX_UNFOLDED_WARNINGS) return [[warning]];
-    return group[0] === warning ? [group] : [];
+/** Those with one code, if there are more than `most` of them, in the place of the first; each of the others by itself, in the order given. */
+export function foldedByCode(
+  diagnostics: readonly Diagnostic[],
+  most: number = MAX_UNFOLDED_WARNINGS,
+): (readonly Diagnostic[])[] {
+  const groups = groupBy(diagnostics, ({ code }) => code);
+  return diagnostics.flatMap((diagnostic) => {
+    const group = groups.get(diagnostic.code) ?? [];
+    if (group.length <= most) return [[diagnostic]];
+    return group[0] === diagnostic ? [group] : [];
   });
 }
 
@@ -106,10 +113,12 @@ class Painter {
     return lines.join("\n");
   }
 
-  /** Counts the warnings with the same code that are not shown. */
+  /** Counts those with the same code that are not shown. */
   more({ code, severity }: Diagnostic, number: number): string {
-    const { bold, yellow } = this.#colours;
-    return `${yellow(bold(`${severity}[${code}]`))}${bold(`: and ${number} more like these; --full shows each`)}`;
+    const { bold, red, yellow } = this.#colours;
+    const tint = severity === "error" ? red : yellow;
+    const more = number.toLocaleString("en");
+    return `${tint(bold(`${severity}[${code}]`))}${bold(`: and ${more} more like these; --full shows each`)}`;
   }
 
   /** What follows the first line is indented as far as the text of the first. */

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Annotations } from "../model/annotations.ts";
+import type { Block } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Plan } from "../model/plan.ts";
 import { type Address, type Json, rootOf, type Values } from "../model/resource.ts";
@@ -122,12 +123,13 @@ function onlyGoes({ mark, change }: ChangeView): boolean {
 
 /**
  * All that would be shown of a group apart from its name: so equal keys hide nothing. What a reviewer has to look at by itself is never
- * folded: anything blocked or replaced, an object that goes as a whole, and one that is renamed.
+ * folded: anything replaced, or blocked by what is its own, an object that goes as a whole, and one that is renamed.
  */
 function alikeKey(group: GroupView, { kinds, sources, marks }: FoldContext): string | null {
   const { root, own, contents, children } = group;
   const mark = marks.get(root);
-  if (mark === null || (own !== null && !isFoldable(own)) || own?.mark === "delete") return null;
+  if (mark === null || (own !== null && !isFoldable(own))) return null;
+  if (own?.mark === "delete" && own.change.blocked === null) return null;
   if (own !== null && own.change.previousAddress !== null) return null;
   if (!children.every((child) => isFoldable(child) && child.kind === contents && child.kind.line !== undefined)) {
     return null;
@@ -145,7 +147,14 @@ function alikeKey(group: GroupView, { kinds, sources, marks }: FoldContext): str
 }
 
 function isFoldable({ mark, change }: ChangeView): boolean {
-  return mark !== "replace" && change.blocked === null && change.range === undefined;
+  return (
+    mark !== "replace" && (change.blocked === null || isBlockedAlike(change.blocked)) && change.range === undefined
+  );
+}
+
+/** Whether the block names nothing but the run that is undone: of a thousand zones that somebody has changed since, each would say the same. */
+function isBlockedAlike({ type }: Block): boolean {
+  return type === "changed-since";
 }
 
 /** Whether it is the name of a new object, which is in the heading. */
@@ -154,10 +163,18 @@ function isName({ change, kind }: ChangeView, { name }: FieldDiff): boolean {
 }
 
 /** What is shown of a change beside its values. */
-function aspectsOf({ mark, change: { labels, note, annotations, before, origin } }: ChangeView): Json[] {
+function aspectsOf({ mark, change: { labels, note, annotations, before, origin, blocked } }: ChangeView): Json[] {
   // The label `take-over` is shown with the owner before.
   const owner = labels.includes("take-over") ? (before?.["owner"] ?? null) : null;
-  return [mark, labels, note, { ...annotations }, owner, origin];
+  return [
+    mark,
+    labels,
+    note,
+    { ...annotations },
+    owner,
+    origin,
+    blocked?.type === "changed-since" ? blocked.run : null,
+  ];
 }
 
 const DOMAIN = "domain/";

@@ -21,7 +21,7 @@ import {
   type Table,
   tableOf,
 } from "./change-lines.ts";
-import { askedOf, consentLines, consentText } from "./consent.ts";
+import { askedOf, consentLines, consentTexts } from "./consent.ts";
 import { foldedByCode, MAX_UNFOLDED_WARNINGS, warningMarks } from "./diagnostics.ts";
 import { type AlikeGroup, type Entry, entriesOf, type FoldContext, foldContext, ZONE_NAME } from "./folding.ts";
 import {
@@ -345,7 +345,7 @@ function warningSections(plan: Plan, context: Context): Sections {
   return { sections, isFolded: groups.length > 0 };
 }
 
-function guardLines(plan: Plan, view: PlanView, { kinds, paint, width }: Context): string[] {
+function guardLines(plan: Plan, view: PlanView, { kinds, paint, width, fold }: Context): string[] {
   const lines: string[] = [];
   if (view.refusing.length > 0) lines.push(paint.bad("Apply would refuse this plan:"));
   for (const { text, advice, words } of askedOf(view.refusing, plan, kinds)) {
@@ -353,7 +353,8 @@ function guardLines(plan: Plan, view: PlanView, { kinds, paint, width }: Context
     lines.push(...consentLines(words, DETAIL_INDENT));
   }
   if (view.consented.length > 0) lines.push("Consent is given to:");
-  for (const guard of view.consented) lines.push(...wrap(consentText(guard, plan, kinds), width, CHILD_INDENT.length));
+  for (const text of consentTexts(view.consented, plan, kinds, fold))
+    lines.push(...wrap(text, width, CHILD_INDENT.length));
   return lines;
 }
 

@@ -7,8 +7,11 @@ import type { Clock } from "../model/clock.ts";
 /** One comparison of the manifests with the account. */
 export type Look =
   | { readonly ok: true; readonly drift: Drift }
-  /** `message`: why there was none, in lines for people. */
-  | { readonly ok: false; readonly message: string };
+  /**
+   * `message`: why there was none, in lines for people. `cause`: equal for looks that fail for one lasting reason, of which the first is told,
+   * however the others put it; absent: the message.
+   */
+  | { readonly ok: false; readonly message: string; readonly cause?: string };
 
 export interface WatchOptions {
   look(): Promise<Look>;
@@ -51,21 +54,22 @@ export async function watchDrift(options: WatchOptions): Promise<(Look & { reado
 /** Someone who is told news: knows what the last look that reached them has found. */
 class Listener {
   #drift: Drift | null;
-  #message: string | null = null;
+  /** Of the last look, if it failed. */
+  #cause: string | null = null;
 
-  /** Whether they want to hear of an outage again if it is told in other words. */
-  readonly #hearsWords: boolean;
+  /** Whether they want to hear of a failure after another one if it has another cause. */
+  readonly #hearsCauses: boolean;
 
   /** @param drift what they take for granted; null: they want to know even that there is none */
-  constructor(drift: Drift | null, hearsWords: boolean) {
+  constructor(drift: Drift | null, hearsCauses: boolean) {
     this.#drift = drift;
-    this.#hearsWords = hearsWords;
+    this.#hearsCauses = hearsCauses;
   }
 
   /** Linear in the number of objects. @returns null if they know all of it */
   news(look: Look): WatchNews | null {
     if (!look.ok) {
-      const isKnown = this.#hearsWords ? look.message === this.#message : this.#message !== null;
+      const isKnown = this.#hearsCauses ? causeOf(look) === this.#cause : this.#cause !== null;
       return isKnown ? null : { type: "unreadable", message: look.message };
     }
     const { drift } = look;
@@ -73,15 +77,19 @@ class Listener {
     const later = new Set(drift.objects.map(({ key }) => key));
     const appeared = drift.objects.filter((object) => !isEqual(earlier.get(object.key), object));
     const resolved = (this.#drift?.objects ?? []).filter(({ key }) => !later.has(key));
-    const wasUnreadable = this.#message !== null;
+    const wasUnreadable = this.#cause !== null;
     const isKnown = appeared.length + resolved.length === 0 && this.#drift !== null && !wasUnreadable;
     return isKnown ? null : { type: "drift", drift, appeared, resolved, wasUnreadable };
   }
 
   knows(look: Look): void {
-    this.#message = look.ok ? null : look.message;
+    this.#cause = look.ok ? null : causeOf(look);
     if (look.ok) this.#drift = look.drift;
   }
+}
+
+function causeOf({ message, cause = message }: Look & { readonly ok: false }): string {
+  return cause;
 }
 
 /** What was not taken is not kept, but compared anew: however long the receiver is away, there is one post when it is back. */

@@ -8,6 +8,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { here } from "./here.ts";
 import { emulator, ended, envOf, expectPlain, folder, run, start } from "./run.ts";
+import { faults } from "./stage.ts";
 
 const MANIFEST = `tenon: 1
 owner: edge
@@ -88,6 +89,22 @@ describe("tenon drift --watch", () => {
       /^Tenon cannot compare the account with the manifests:\n```\nerror: cannot read the list of VPCs/,
     );
     expect(said.stdout + said.stderr + hook.messages.join("")).not.toMatch(/emulator-token|secret-path/);
+  });
+
+  it("tells an outage once when it begins and once when it ends, however it fails meanwhile", async () => {
+    const failures = [503, 500, 502].map((status, index) => `status=${status},path=/vpcs,nth=${index + 2}`);
+    const service = await emulator({ seed: { vpcs: [LIVE] }, ...faults(...failures) });
+    const cwd = await folder({ "tenon.yaml": MANIFEST });
+    const args = ["drift", "--watch", "--every", "5s", "--retry-for", "0s"];
+    const child = start(args, { cwd, env: envOf(service) });
+    const said = collected(child);
+    await expect.poll(() => said.stdout, { timeout: 60_000 }).toContain("The account can be read again.");
+    child.kill("SIGTERM");
+    expect((await ended(child)).code).toBe(0);
+    expect(service.requests.flatMap(({ status }) => (status === 200 ? [] : [status]))).toEqual([503, 500, 502]);
+    expect(said.stderr.match(/^error: cannot read/gm)).toHaveLength(1);
+    expect(said.stderr.match(TIME)).toHaveLength(1);
+    expect(said.stdout.match(TIME)).toHaveLength(2);
   });
 
   it("prints JSON lines for a program, and posts what a chat cannot misread", async () => {

@@ -208,6 +208,48 @@ describe("tenon export --to octodns", () => {
     });
   });
 
+  it("lists each field of the SOA that a file does not hold, and none that the project does not set", async () => {
+    const set = HARD.replace(
+      "    tags: [front]",
+      "    tags: [front]\n    refresh_sec: 14400\n    retry_sec: 3600\n    expire_sec: 604800",
+    );
+    const { cwd, env } = await applied(set);
+    const fields = async (name: string) => {
+      const args = ["export", "infra", "--to", "octodns", "--out", name, "--format", "json"];
+      const { left_out } = JSON.parse((await run(args, { cwd, env })).stdout);
+      return left_out.flatMap(({ what, detail }: { what: string; detail: string }) =>
+        /SOA/.test(detail) ? [what] : [],
+      );
+    };
+    expect(await fields("all")).toEqual(["soa_email", "refresh_sec", "retry_sec", "expire_sec", "ttl_sec"]);
+    const plain = await applied(HARD.replace("    ttl_sec: 3600\n", ""));
+    const args = ["export", "infra", "--to", "octodns", "--out", "-"];
+    const { stderr } = await here(args, plain);
+    expect(stderr.replace(/\s+/g, " ")).toContain("not exported: soa_email: octoDNS has no SOA, and the service");
+    expect(stderr).not.toContain("ttl_sec");
+  });
+
+  it.each([
+    ["with a TTL of its own", HARD],
+    ["with the service's", HARD.replace("    ttl_sec: 3600\n", "")],
+  ])("and import are there and back: of a domain %s the records without one have none again", async (_, text) => {
+    const { cwd, env } = await applied(text);
+    expect(await run(["export", "infra", "--to", "octodns", "--out", "dns"], { cwd, env })).toMatchObject({ code: 0 });
+    const email = /soa_email: (\S+)/.exec(text)?.[1] ?? "";
+    const args = ["import", "--from", "octodns", "dns", "--soa-email", email, "--owner", "edge", "--out", "back"];
+    expect(await run(args, { cwd })).toMatchObject({ code: 0 });
+    const planned = await run(["plan", "back", "--target", "domain/*", "--detailed-exitcode"], { cwd, env });
+    expect(planned.stdout).toBe("No changes within the targets.\n");
+    expect(planned.code).toBe(0);
+  });
+
+  it("says that records with and without that TTL as their own are alike there", async () => {
+    const { cwd, env } = await applied(HARD.replace("ttl_sec: 300", "ttl_sec: 3600"));
+    const { stdout, stderr } = await here(["export", "infra", "--to", "octodns", "--out", "-"], { cwd, env });
+    expect(stdout).not.toContain("# tenon");
+    expect(stderr.replace(/\s+/g, " ")).toContain("not exported: own TTLs: records that follow the domain's TTL");
+  });
+
   it("writes what others keep in a zone, too: its file is all that octoDNS leaves there", async () => {
     const { service, cwd, env } = await applied(HARD);
     const [zone] = (

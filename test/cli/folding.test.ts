@@ -122,3 +122,39 @@ ${records.join("\n")}
     expect(data.diagnostics ?? data).toHaveLength(41);
   });
 });
+
+describe("errors with one code", () => {
+  const manifest = (count: number, record: (index: number) => string) => {
+    const records = Array.from({ length: count }, (_, index) => `      - ${record(index)}\n`).join("");
+    return `tenon: 1
+domains:
+  - domain: example.com
+    type: master
+    soa_email: a@example.com
+    records:
+${records}`;
+  };
+
+  it.each([
+    ["bad-address", (index: number) => `{ type: A, name: h${index}, target: nowhere }`],
+    ["cname-loop", (index: number) => `{ type: CNAME, name: h${index}, target: h${index} }`],
+  ])("are three and a count: 2,000 of %s", async (code, record) => {
+    const cwd = await folder({ "tenon.yaml": manifest(2_000, record) });
+    const { code: exit, stderr } = await run(["validate"], { cwd });
+    expect(exit).toBe(3);
+    expect(stderr.match(new RegExp(`^error\\[${code}\\]: (?!and)`, "gm"))).toHaveLength(3);
+    expect(stderr).toContain(`error[${code}]: and 1,997 more like these; --full shows each\n`);
+    const data = JSON.parse((await run(["validate", "--format", "json"], { cwd })).stdout);
+    expect(data.diagnostics.filter((one: { code: string }) => one.code === code)).toHaveLength(2_000);
+    const whole = await run(["validate", "--full"], { cwd });
+    expect(whole.stderr.match(new RegExp(`^error\\[${code}\\]: `, "gm"))?.length).toBeGreaterThan(900);
+  });
+
+  it("are each told, if they are few: twelve slips are mended one by one", async () => {
+    const cwd = await folder({
+      "tenon.yaml": manifest(12, (index) => `{ type: A, name: h${index}, target: nowhere }`),
+    });
+    const { stderr } = await run(["validate"], { cwd });
+    expect(stderr.match(/^error\[/gm)).toHaveLength(12);
+  });
+});

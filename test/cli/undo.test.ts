@@ -174,6 +174,41 @@ describe("an undo", () => {
     expect(await recordsOf(done.service, "new.example")).toHaveLength(2);
   });
 
+  it("of very many objects alike gives one true reason for all of them, as refusal and as consent", async () => {
+    const brands = (from: number, to: number, target: string) =>
+      Array.from({ length: to - from }, (_, index) => {
+        const records = `[{ type: A, name: www, target: ${target}, ttl_sec: 300 }]`;
+        return `  - { domain: brand${from + index}.example, type: master, soa_email: a@a.example, records: ${records} }\n`;
+      }).join("");
+    const head = "tenon: 1\nowner: edge\ndomains:\n";
+    const before = head + brands(0, 40, "192.0.2.1");
+    const after = head + brands(0, 80, "192.0.2.2");
+    const done = await applied({ before, after });
+    const refused = await done.tenon("undo", "run.jsonl");
+    expect(refused.stdout).toContain("40 domains would be deleted: the run that is undone made them");
+    expect(refused.stdout).not.toMatch(/carry our tag|no longer declared|expired/);
+    const allowed = await done.tenon("undo", "run.jsonl", "--allow", "delete=*");
+    const consents = "  delete 40 domains (domain/brand40.example … domain/brand79.example), which\n  that run made\n";
+    expect(allowed.stdout).toContain(`Consent is given to:\n${consents}`);
+    const full = await done.tenon("undo", "run.jsonl", "--allow", "delete=*", "--full");
+    expect(full.stdout).toContain("  delete domain/brand57.example, which that run made\n");
+    await writeFile(join(done.cwd, "tenon.yaml"), head + brands(0, 80, "192.0.2.3"));
+    expect((await done.tenon("apply", "--yes")).code).toBe(0);
+    const blocked = await done.tenon("undo", "run.jsonl");
+    expect(blocked.stdout).toContain("40 domains alike: brand0.example … brand39.example");
+    expect(blocked.stdout).toContain(
+      "! - 40 domains alike: (undo: made by that run; blocked)\n    brand40.example … brand79.example\n",
+    );
+    expect(blocked.stdout.match(/somebody has changed it since/g)).toHaveLength(2);
+    expect(blocked.stdout).toContain("--full shows each");
+    for (const format of ["markdown", "html"]) {
+      const { stdout } = await done.tenon("undo", "run.jsonl", "--format", format);
+      expect(stdout).toMatch(/80 changes: domain\/brand0\.example\S* … domain\/brand9\.example/);
+    }
+    const each = await done.tenon("undo", "run.jsonl", "--full");
+    expect(each.stdout.match(/somebody has changed it since/g)).toHaveLength(80);
+  });
+
   it("keeps to what the run has done: a change that was skipped, and that another run made later, stays", async () => {
     const service = await emulator(faults("status=400,method=PUT,path=/domains/*/records/*,nth=1"));
     const cwd = await folder({ "tenon.yaml": BEFORE });

@@ -19,8 +19,8 @@ function drift(...objects: readonly DriftObject[]): Look {
   return { ok: true, drift: found };
 }
 
-function outage(message: string): Look {
-  return { ok: false, message };
+function outage(message: string, cause?: string): Look {
+  return { ok: false, message, ...(cause === undefined ? {} : { cause }) };
 }
 
 function shown(news: WatchNews): string {
@@ -115,6 +115,22 @@ test("an outage is told once, and so is its end, with all that happened meanwhil
   // A chat need not hear of each other way in which a service that comes and goes fails.
   expect(found.posted).toEqual([found.printed[1], found.printed[3]]);
   expect(found.status.looks).toEqual({ done: 3, failed: 3 });
+});
+
+test("an outage that is put into other words at each look is told once; another cause is told beside it", async () => {
+  const found = await watched([
+    drift(),
+    outage("error: the list of VPCs", "service"),
+    outage("error: the list of domains", "service"),
+    outage("error: bad YAML"),
+    outage("error: bad YAML, elsewhere"),
+    outage("error: the list of images", "service"),
+    drift(),
+  ]);
+  expect(found.printed).toEqual([
+    ...["[]", "! error: the list of VPCs", "! error: bad YAML", "! error: bad YAML, elsewhere"],
+    ...["! error: the list of images", "again []"],
+  ]);
 });
 
 test("what a webhook did not take is part of the next post, and its failure is told once", async () => {

@@ -4,8 +4,9 @@ import type { Change } from "../../model/change.ts";
 import type { Kinds } from "../../model/kind.ts";
 import { type Goal, isNarrowed, type Plan } from "../../model/plan.ts";
 import { freeSpaceText } from "../address-space.ts";
+import { blockedAlike, blockedNames } from "../blocks.ts";
 import { signOf } from "../change-lines.ts";
-import { type Asked, askedOf, consentText } from "../consent.ts";
+import { type Asked, askedOf, consentTexts } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
 import { foldContext } from "../folding.ts";
 import { planTitle } from "../markdown/documents.ts";
@@ -155,7 +156,10 @@ function attention(plan: Plan, view: PlanView, anchors: ReadonlyMap<string, stri
       "Blocked",
       "Blocked:",
       "bad",
-      blocked.map(({ key, blocked: block }) => html`${linkTo(key, anchors)}${blockHtml(block)}`),
+      blockedAlike(blocked.map(({ key, blocked: block }) => ({ key, block }))).map((alike) => {
+        const [only = ""] = alike.keys;
+        return html`${alike.keys.length === 1 ? linkTo(only, anchors) : blockedNames(alike)}${blockHtml(alike.block)}`;
+      }),
     ),
     listSection(
       "gaps",
@@ -257,7 +261,7 @@ function notes(plan: Plan, view: PlanView, kinds: Kinds): (Section | null)[] {
       "Consent given",
       "Consent is given to",
       "plain",
-      view.consented.map((guard) => html`${consentText(guard, plan, kinds)}`),
+      consentTexts(view.consented, plan, kinds).map((text) => html`${text}`),
     ),
     listSection(
       "clones",

@@ -7,8 +7,8 @@ import type { ChangeOutcome, Report } from "../../model/report.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import type { Verification } from "../../model/verification.ts";
 import { freeSpaceText, rangeText } from "../address-space.ts";
-import { blockText } from "../blocks.ts";
-import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
+import { blockedAlike, blockedNames, blockText } from "../blocks.ts";
+import { type Asked, askedOf, consentLines, consentTexts } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
 import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
 import { foldContext } from "../folding.ts";
@@ -128,7 +128,7 @@ function listsBefore(plan: Plan, view: PlanView, kinds: Kinds): List[] {
       "never",
     ),
     list("Apply would refuse this plan:", askedOf(view.refusing, plan, kinds).map(askedLines), 10_000, "never"),
-    list("Blocked:", blocked.map(blockLines), 8_000, "never"),
+    list("Blocked:", blockedAlike(blocked).map(blockLines), 8_000, "never"),
     list(
       GAPS_HEADING,
       plan.gaps.map((gap) => wrap(gapText(gap), CODE_COLUMNS, 0)),
@@ -160,7 +160,7 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
     ),
     list(
       "Consent is given to:",
-      view.consented.map((guard) => wrap(consentText(guard, plan, kinds), CODE_COLUMNS, 0)),
+      consentTexts(view.consented, plan, kinds).map((text) => wrap(text, CODE_COLUMNS, 0)),
       3_000,
     ),
     list(
@@ -206,10 +206,10 @@ function askedLines({ text, advice, words }: Asked): string[] {
   return [...wrap(text, CODE_COLUMNS, 0), ...better, ...consentLines(words.slice(0, MAX_SHOWN_GLOBS), 4), ...more];
 }
 
-function blockLines({ key, block }: { key: string; block: Parameters<typeof blockText>[0] }): string[] {
-  const { reason, items, fix } = blockText(block, CODE_COLUMNS - INDENT);
+function blockLines(alike: ReturnType<typeof blockedAlike>[number]): string[] {
+  const { reason, items, fix } = blockText(alike.block, CODE_COLUMNS - INDENT);
   const below = [reason, ...items, ...(fix === "" ? [] : [fix])];
-  return [...wrap(escapeText(key), CODE_COLUMNS, 0), ...below.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT))];
+  return [...wrap(blockedNames(alike), CODE_COLUMNS, 0), ...below.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT))];
 }
 
 // The report of an apply as markdown: changes that were made, and the others with the reasons, within the size of a comment.
