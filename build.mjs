@@ -28,7 +28,10 @@ async function compileSchemas(folder) {
   ]);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const { file, code } of modules) await bundleSchema(join(folder, file), code);
+  for (const { name, code, source } of modules) {
+    await bundleSchema(join(folder, `${name}.cjs`), code);
+    writeFileSync(join(folder, `${name}.json`), source);
+  }
 }
 
 /** With what the generated code requires of ajv. */
@@ -49,15 +52,20 @@ function virtual(id, code) {
   return { name: "virtual", resolveId: (source) => (source === id ? id : null), load };
 }
 
-/** A part that only some commands load stays a file of its own; what most of them load together is one file. */
+/**
+ * A part that only some commands load stays a file of its own; what most of them load together is one file. CommonJS, as Node loads it without
+ * its loader of ECMAScript modules, which takes a tenth of what `node -e 0` takes, and what it makes of each of Node's own modules.
+ */
 async function bundleCommandLine(folder) {
   const graph = new ModuleGraph();
   await bundle({
     folder,
+    format: "cjs",
     input: { tenon: join(DIST, "cli/main.js") },
-    plugins: [graph.plugin()],
+    plugins: [graph.plugin(), lateModulesOfNode()],
     codeSplitting: { includeDependenciesRecursively: false, groups: graph.groups() },
   });
+  writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
 }
 
 /** The sub-paths of the package. Nothing is minified: who uses a library reads its stacks. */
@@ -79,7 +87,7 @@ async function bundle({ folder, input, plugins = [], codeSplitting, format = "es
   const { output } = await build.write({
     dir: folder,
     format,
-    entryFileNames: `[name].${format === "esm" ? "js" : "cjs"}`,
+    entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
     minify,
     sourcemap: true,
@@ -194,6 +202,31 @@ function withoutHttp2() {
   return { name: "without-http2", transform };
 }
 
+/** Of Node's own modules those that a small command loads, and does not use. */
+const LATE_MODULES = ["child_process", "crypto", "dgram", "dns", "dns/promises", "http", "https", "os", "tls", "v8"];
+
+/** To load one of Node's own modules takes about as long as to read a manifest: these are loaded when the first of their functions is called. */
+function lateModulesOfNode() {
+  const missing = new Set(LATE_MODULES);
+  const renderChunk = (code) => {
+    let late = code;
+    for (const name of LATE_MODULES) {
+      const required = `require("node:${name}")`;
+      if (!late.includes(required)) continue;
+      missing.delete(name);
+      late = late.replaceAll(required, `lateModuleOfNode("node:${name}")`);
+    }
+    if (late === code) return null;
+    // Below all else, so that the places of all lines are what they were.
+    const helper = "function lateModuleOfNode(id) { return new Proxy({}, { get: (_, name) => require(id)[name] }); }";
+    return { code: `${late}\n${helper}\n`, map: null };
+  };
+  const generateBundle = () => {
+    if (missing.size > 0) throw new Error(`nothing requires ${[...missing].join(", ")}`);
+  };
+  return { name: "late-modules-of-node", renderChunk, generateBundle };
+}
+
 /** The package holds no file that tsc wrote, so that a stack names places in src. */
 function mapsToSource() {
   const load = (id) => {
@@ -285,7 +318,7 @@ async function buildBinary(folder) {
     return entries.filter((entry) => entry.isFile()).map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
   });
   const config = {
-    main: join(folder, "tenon.cjs"),
+    main: join(folder, "tenon.js"),
     output: join(folder, "tenon"),
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
@@ -297,7 +330,7 @@ async function buildBinary(folder) {
   });
   const ofNode = `Node.js ${NODE_VERSION}\n\n${readFileSync(join(node, "LICENSE"), "utf8").trim()}\n`;
   writeFileSync(join(folder, "LICENSES.txt"), [licences(), ofNode].join(RULE));
-  for (const name of ["tenon.cjs", "tenon.cjs.map", "sea.json", "node"]) {
+  for (const name of ["tenon.js", "tenon.js.map", "sea.json", "node"]) {
     rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

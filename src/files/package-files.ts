@@ -28,6 +28,16 @@ export function readPackageFile(path: string): string {
   return assets === null ? readFileSync(packageFile(path), "utf8") : assets.getAsset(path, "utf8");
 }
 
+/**
+ * A file that is there only after the build.
+ * @param path from the package's folder
+ * @returns null if there is no such file
+ */
+export function readBuiltFile(path: string): string | null {
+  const isThere = assets === null ? existsSync(packageFile(path)) : assets.getAssetKeys().includes(path);
+  return isThere ? readPackageFile(path) : null;
+}
+
 /** Where an editor finds the schema of manifests, from the folder of a project that has Tenon as a package. */
 export const MANIFEST_SCHEMA = "node_modules/tenon/schemas/manifest.schema.json";
 

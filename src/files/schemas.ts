@@ -1,9 +1,8 @@
 /** JSON Schemas → validators. The package's own schemas are compiled when it is built: compiling one takes longer than most commands. */
 
-import { createHash } from "node:crypto";
 import type { Options, ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonObject } from "../model/resource.ts";
-import { packageModule } from "./package-files.ts";
+import { packageModule, readBuiltFile } from "./package-files.ts";
 
 /** How much is reported about a value that does not fit: all errors, each with its schema and data, or the first one alone. */
 export type Reporting = "all" | "first";
@@ -27,20 +26,24 @@ const OPTIONS: Readonly<Record<Reporting, Options>> = {
 
 /** Draft 2020-12. A schema that the package was not built with is compiled now. */
 export async function compiledSchema(schema: JsonObject, reporting: Reporting): Promise<ValidateFunction> {
-  const built = await packageModule(`dist/validators/${fileName(schema, reporting)}`);
-  if (built !== undefined) return built as ValidateFunction;
+  const name = `dist/validators/${moduleName(schema, reporting)}`;
+  // A validator is never taken for that of another schema of the same title. Texts are compared, as Node takes longer to load its hashes.
+  if (readBuiltFile(`${name}.json`) === sourceText(schema, reporting)) {
+    const built = await packageModule(`${name}.cjs`);
+    if (built !== undefined) return built as ValidateFunction;
+  }
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   return new Ajv2020(OPTIONS[reporting]).compile(schema);
 }
 
 /**
- * The same validator as a CommonJS module, for build.mjs.
+ * The same validator as a CommonJS module, for build.mjs, with the text that says what it was made from.
  * @public
  */
 export async function schemaModule(
   schema: JsonObject,
   reporting: Reporting,
-): Promise<{ readonly file: string; readonly code: string }> {
+): Promise<{ readonly name: string; readonly code: string; readonly source: string }> {
   const [{ Ajv2020 }, { default: standalone }] = await Promise.all([
     import("ajv/dist/2020.js"),
     import("ajv/dist/standalone/index.js"),
@@ -48,14 +51,22 @@ export async function schemaModule(
   const options = OPTIONS[reporting];
   const ajv = new Ajv2020({ ...options, code: { ...options.code, source: true } });
   const code = (standalone as unknown as typeof standalone.default)(ajv, ajv.compile(schema));
-  return { file: fileName(schema, reporting), code: reporting === "all" ? withoutCopies(code) : code };
+  return {
+    name: moduleName(schema, reporting),
+    code: reporting === "all" ? withoutCopies(code) : code,
+    source: sourceText(schema, reporting),
+  };
 }
 
-/** The name is a digest of all that the code comes from, so that a validator is never taken for that of another schema. */
-function fileName(schema: JsonObject, reporting: Reporting): string {
-  return `${createHash("sha256")
-    .update(JSON.stringify([reporting, schema]))
-    .digest("hex")}.cjs`;
+/** Of the schema's title. */
+function moduleName({ title }: JsonObject, reporting: Reporting): string {
+  const words = typeof title === "string" ? title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-") : "untitled";
+  return `${words}.${reporting}`;
+}
+
+/** All that the validator's code comes from. */
+function sourceText(schema: JsonObject, reporting: Reporting): string {
+  return JSON.stringify([reporting, schema]);
 }
 
 const COPIED_ERRORS = /vErrors\.concat\((\w+\.errors)\)/g;

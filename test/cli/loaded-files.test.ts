@@ -1,7 +1,8 @@
 /** What a command loads before it begins: few files, and only the libraries that it needs. */
 
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emulator, envOf, folder, run } from "./run.ts";
 
@@ -10,15 +11,16 @@ domains:
   - { domain: a.example, type: master, soa_email: a@example.com, records: [{ type: A, name: www, target: 192.0.2.1 }] }
 `;
 
-/** Writes the URL of each module to stderr as it is loaded. */
-const HOOKS = `import { writeSync } from "node:fs";
-export async function load(url, context, next) {
-  if (url.startsWith("file:")) writeSync(2, "loaded " + url + "\\n");
-  return next(url, context);
-}`;
+const WATCH = join(import.meta.dirname, "loaded.cjs");
 
-function preloaded(code: string): Record<string, string> {
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+/** For NODE_OPTIONS: these files are executed before the command. */
+function requiring(files: readonly string[]): Record<string, string> {
+  return { NODE_OPTIONS: files.map((file) => `--require=${file}`).join(" ") };
+}
+
+/** @returns its path */
+async function fileOf(code: string): Promise<string> {
+  return join(await folder({ "code.cjs": code }), "code.cjs");
 }
 
 interface Loaded {
@@ -29,34 +31,55 @@ interface Loaded {
   readonly undici: readonly string[];
   /** All files that the bundles were made of. */
   readonly sources: readonly string[];
+  /** Of Node's own modules those that `node -e 0` does not load, sorted. */
+  readonly ofNode: readonly string[];
 }
 
-/** @param more code that is executed before the command */
-async function loadedBy(args: readonly string[], manifest: string = MINIMAL, more: string = ""): Promise<Loaded> {
-  const register = `import { register } from "node:module";
-${more}
-register("data:text/javascript," + encodeURIComponent(${JSON.stringify(HOOKS)}));`;
-  const env = { ...envOf(await emulator()), ...preloaded(register) };
+/** @param more files that are executed before the command */
+async function loadedBy(args: readonly string[], manifest: string = MINIMAL, ...more: string[]): Promise<Loaded> {
+  const env = { ...envOf(await emulator()), ...requiring([WATCH, ...more]) };
   const { code, stderr } = await run(args, { cwd: await folder({ "tenon.yaml": manifest }), env });
   expect(code).toBe(0);
-  const files = [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, url]) => fileURLToPath(url as string));
+  const { files, ofNode } = parse(stderr);
   const maps = files.map((file) => `${file}.map`).filter(existsSync);
   const sources = maps.flatMap((map) => JSON.parse(readFileSync(map, "utf8")).sources as string[]);
   const found = sources.flatMap((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []);
   const undici = sources.flatMap((source) => /\/undici\/lib\/(.*)$/.exec(source)?.[1] ?? []);
-  return { files: files.length, libraries: [...new Set(found)].sort(), undici, sources };
+  const bare = new Set(
+    parse(spawnSync(process.execPath, ["-r", WATCH, "-e", "0"], { encoding: "utf8" }).stderr).ofNode,
+  );
+  return {
+    ...{ files: files.length, libraries: [...new Set(found)].sort(), undici, sources },
+    ofNode: ofNode.filter((name) => !bare.has(name)).sort(),
+  };
+}
+
+/** What loaded.cjs writes. */
+function parse(stderr: string): { readonly files: readonly string[]; readonly ofNode: readonly string[] } {
+  return JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "");
 }
 
 const READING = ["commander", "fast-deep-equal", "fastest-levenshtein", "ipaddr.js", "picocolors"];
 
+/** Of Node's own modules those that take long to load. */
+const COSTLY = [
+  ...["assert", "child_process", "cluster", "crypto", "dgram", "dns", "dns/promises", "http", "http2", "https"],
+  ...["inspector", "os", "perf_hooks", "readline", "readline/promises", "stream/web", "tls", "tty", "v8", "vm"],
+  ...["worker_threads", "zlib"],
+];
+
 test("--version and --help load the parser of the command line alone", async () => {
   for (const flag of ["--version", "--help"]) {
-    expect(await loadedBy([flag])).toMatchObject({ files: 2, libraries: ["commander"] });
+    const { files, libraries, ofNode } = await loadedBy([flag]);
+    expect({ files, libraries }).toEqual({ files: 2, libraries: ["commander"] });
+    expect(ofNode.filter((name) => COSTLY.includes(name))).toEqual([]);
   }
 });
 
 test("validate loads no client and no server", async () => {
-  expect(await loadedBy(["validate"])).toMatchObject({ files: 4, libraries: READING, undici: [] });
+  const { ofNode, ...loaded } = await loadedBy(["validate"]);
+  expect(loaded).toMatchObject({ files: 5, libraries: READING, undici: [] });
+  expect(ofNode.filter((name) => COSTLY.includes(name))).toEqual([]);
 });
 
 test("the yaml library is loaded for what is unusual in a manifest", async () => {
@@ -69,20 +92,20 @@ test("the library that reads ranges of versions is loaded for a project that req
   expect(libraries).toEqual([...READING, "semver"].sort());
 });
 
-test("plan loads the client, and of undici only what sends requests", async () => {
-  const { files, libraries, undici, sources } = await loadedBy(["plan"]);
+test("plan loads the client, of undici only what sends requests, and of Node only what undici needs", async () => {
+  const { files, libraries, undici, sources, ofNode } = await loadedBy(["plan"]);
   expect(sources.filter((source) => /src\/cli\/(base|git)\.ts$/.test(source))).toEqual([]);
-  expect({ files, libraries }).toEqual({ files: 6, libraries: [...READING, "undici"].sort() });
+  expect({ files, libraries }).toEqual({ files: 7, libraries: [...READING, "undici"].sort() });
   expect(undici).toContain("dispatcher/pool.js");
   expect(undici.filter((file) => /fetch\/index|websocket\/|cache|mock|interceptor/.test(file))).toEqual([]);
+  expect(ofNode.filter((name) => COSTLY.includes(name))).toEqual(["assert", "http", "v8"]);
 });
 
-test("a small plan loads no HTTP/2 of Node's, and does not load its tables of languages to format a number", async () => {
-  const watch = `Number.prototype.toLocaleString = () => { throw new Error("formatted"); };
-process.on("exit", () => process.stderr.write(process.moduleLoadList.filter((name) => /http2/.test(name)).join() + " loaded\\n"));`;
-  const env = { ...envOf(await emulator()), ...preloaded(watch) };
-  const { code, stderr } = await run(["plan"], { cwd: await folder({ "tenon.yaml": MINIMAL }), env });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^ loaded$/m) });
+test("a small plan does not load the tables of languages to format a number", async () => {
+  const watch = `Number.prototype.toLocaleString = () => { throw new Error("formatted"); };`;
+  const env = { ...envOf(await emulator()), ...requiring([await fileOf(watch)]) };
+  const { code } = await run(["plan"], { cwd: await folder({ "tenon.yaml": MINIMAL }), env });
+  expect(code).toBe(0);
 });
 
 test("emulate loads nothing of what reads a project", async () => {
@@ -91,13 +114,13 @@ process.stdout.write = function (...words) {
   setTimeout(() => process.kill(process.pid, "SIGTERM"), 100);
   return write.apply(this, words);
 };`;
-  const { sources } = await loadedBy(["emulate"], MINIMAL, stop);
+  const { sources } = await loadedBy(["emulate"], MINIMAL, await fileOf(stop));
   expect(sources.filter((source) => /src\/(manifest|plan|lint|units)\//.test(source))).toEqual([]);
 });
 
 test("an error of Tenon's own shows the places in the code, not those in the bundle", async () => {
   const broken = "process.stdout.write = () => { throw new Error('broken'); };";
-  const env = { ...preloaded(broken), TENON_DEBUG: "1" };
+  const env = { ...requiring([await fileOf(broken)]), TENON_DEBUG: "1" };
   const { code, stderr } = await run(["validate"], { cwd: await folder({ "tenon.yaml": MINIMAL }), env });
   expect(code).toBe(1);
   expect(stderr).toContain("unexpected: broken");
