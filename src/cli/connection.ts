@@ -155,9 +155,18 @@ const MIN_TOKEN_CHARACTERS = 6;
 
 /** Whether a JSON text that is to be saved holds the token, as it is or escaped as in JSON. */
 export function holdsToken(text: string, token: string): boolean {
+  return spellingsOf(token).some((spelling) => text.includes(spelling));
+}
+
+/** The text with other words in the token's place. */
+export function redactToken(text: string, token: string): string {
+  return spellingsOf(token).reduce((redacted, spelling) => redacted.replaceAll(spelling, "[token]"), text);
+}
+
+/** None of a token that is too short. */
+function spellingsOf(token: string): string[] {
   const plain = token.trim();
-  const spellings = [plain, JSON.stringify(plain).slice(1, -1)];
-  return plain.length >= MIN_TOKEN_CHARACTERS && spellings.some((spelling) => text.includes(spelling));
+  return plain.length >= MIN_TOKEN_CHARACTERS ? [plain, JSON.stringify(plain).slice(1, -1)] : [];
 }
 
 type TokenResult =

@@ -6,7 +6,7 @@ import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
-import { holdsToken, type WithClient } from "./connection.ts";
+import { holdsToken, redactToken, type WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, PlanFlags } from "./flags.ts";
 import { sayDiagnostics } from "./messages.ts";
@@ -114,12 +114,15 @@ class Capture {
   #text = "";
   #document: string | null = null;
   #holdsToken = false;
+  /** Undefined: of a file that no command has read yet. */
+  #token: string | undefined;
   readonly #problems: ReturnType<typeof diagnosticsJson>[number][] = [];
 
   constructor(outer: Terminal, environment: Terminal["environment"]) {
     const keep = (text: string): void => {
       this.#text += text;
     };
+    this.#token = environment["TENON_TOKEN"];
     this.terminal = {
       ...outer,
       environment,
@@ -130,6 +133,7 @@ class Capture {
       say: keep,
       document: (parts, token) => {
         const text = [...parts].join("");
+        this.#token = token ?? this.#token;
         if (token !== undefined && holdsToken(text, token)) this.#holdsToken = true;
         else this.#document = text;
       },
@@ -147,7 +151,8 @@ class Capture {
     const failed = first === undefined ? null : `error: ${first["summary"]}${others}`;
     const done = isJsonObject(parsed) ? HEADLINES[command](parsed) : null;
     const headline = (code === EXIT.done || code === EXIT.pending ? done : (failed ?? done)) ?? `ended with ${code}`;
-    const text = QUIET.has(headline) ? "" : this.#text;
+    // A page or a comment of many accounts is passed on to more people than an account's own output.
+    const text = QUIET.has(headline) ? "" : redactToken(this.#text, this.#token ?? "");
     if (!this.#holdsToken) return { type: "ran", code, headline, text, document };
     // As with --json-into: what was found weighs less than that it cannot be kept.
     const worse = code === EXIT.done || code === EXIT.pending ? EXIT.error : code;

@@ -6,7 +6,7 @@ import { codeSpan, fold, htmlCode } from "./markdown/parts.ts";
 import { columnsOf, escapeText, hang, padded, usableWidth } from "./terminal.ts";
 
 /** So many accounts with the same result have a line each; more are one line. */
-const MAX_LINES_ALIKE = 3;
+export const MAX_LINES_ALIKE = 3;
 /** Of accounts that are one line so many are named: the first ones, and the last. */
 const MAX_NAMES_SHOWN = 8;
 
@@ -17,7 +17,7 @@ const NOT_RUN: Readonly<Record<NotRunReason, string>> = {
   interrupted: "not run: interrupted",
 };
 
-function headlineOf({ outcome }: AccountResult): string {
+export function headlineOf({ outcome }: AccountResult): string {
   return outcome.type === "ran" ? outcome.headline : NOT_RUN[outcome.reason];
 }
 
@@ -62,7 +62,7 @@ export function renderFleetText(report: FleetReport, { width, full = false }: Fl
     const line = `${padded(subjects[index] ?? "", column)}  ${escapeText(headline)}${list}`;
     return `${hang(line, usableWidth(width), column + 2).join("\n")}\n`;
   });
-  return `${details.join("")}${lines.join("")}\n${tally(report)}\n`;
+  return `${details.join("")}${lines.join("")}\n${fleetTally(report)}\n`;
 }
 
 /** Of accounts that printed the same, one. */
@@ -73,32 +73,41 @@ interface Detail {
 
 /** Nothing of accounts for which there is nothing to say beyond their line. */
 function detailsOf({ accounts }: FleetReport): Detail[] {
-  const saying = accounts.filter(({ outcome }) => outcome.type === "ran" && outcome.text !== "");
-  const textOf = ({ outcome }: AccountResult): string => (outcome.type === "ran" ? outcome.text : "");
+  const saying = accounts.filter((account) => textOf(account) !== "");
   const sorted = saying.toSorted((a, b) => compareNatural(a.name, b.name));
   return [...groupBy(sorted, textOf)].map(([text, group]) => ({ names: group.map(({ name }) => name), text }));
 }
 
+/** What it printed. */
+export function textOf({ outcome }: AccountResult): string {
+  return outcome.type === "ran" ? outcome.text : "";
+}
+
 /** `Fleet: 60 accounts: 57 done, 2 failed, 1 not run.` */
-function tally({ accounts }: FleetReport): string {
+export function fleetTally({ accounts }: FleetReport): string {
   const counts = Object.entries(countOutcomes(accounts)).filter(([, count]) => count > 0);
   const words = counts.map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`).join(", ");
   return `Fleet: ${accounts.length} ${accounts.length === 1 ? "account" : "accounts"}: ${words}.`;
 }
 
-/** Exit code of an account → what it counts as. */
-const COUNTED: Readonly<Record<number, "done" | "pending" | "refused">> = {
+/** What an account counts as. */
+export type FleetState = "done" | "pending" | "refused" | "failed" | "not_run";
+
+/** By exit code; any other one is a failure. */
+const COUNTED: Readonly<Record<number, FleetState>> = {
   0: "done",
   2: "pending",
   4: "refused",
   5: "refused",
 };
 
+export function stateOf({ outcome }: AccountResult): FleetState {
+  return outcome.type === "not-run" ? "not_run" : (COUNTED[outcome.code] ?? "failed");
+}
+
 function countOutcomes(accounts: readonly AccountResult[]) {
-  const counts = { done: 0, pending: 0, refused: 0, failed: 0, not_run: 0 };
-  for (const { outcome } of accounts) {
-    counts[outcome.type === "not-run" ? "not_run" : (COUNTED[outcome.code] ?? "failed")] += 1;
-  }
+  const counts: Record<FleetState, number> = { done: 0, pending: 0, refused: 0, failed: 0, not_run: 0 };
+  for (const account of accounts) counts[stateOf(account)] += 1;
   return counts;
 }
 
@@ -131,7 +140,7 @@ export function renderFleetMarkdown(report: FleetReport): string {
     const subject = names.length === 1 ? named(names) : `${names.length} accounts (${named(names)})`;
     return `- ${subject}: ${codeSpan(escapeText(headline))}\n`;
   });
-  const blocks = [`**${tally(report)}**\n`, cutRows(rows).join("")];
+  const blocks = [`**${fleetTally(report)}**\n`, cutRows(rows).join("")];
   let room = MAX_COMMENT_CHARACTERS - blocks.reduce((sum, block) => sum + block.length, 0);
   let left = 0;
   for (const { names, text } of detailsOf(report)) {

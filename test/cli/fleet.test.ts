@@ -7,6 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { runAccount } from "../../src/cli/fleet-account.ts";
 import { FLEET_SCHEMA, loadFleet } from "../../src/fleet/index.ts";
+import { expectWords, textOf } from "../render/html/page-text.ts";
 import { type Account, domainsOf, fileOf, fleetOf, PROJECT } from "../support/fleet.ts";
 import { here } from "./here.ts";
 import { ended, expectPlain, folder, run, start } from "./run.ts";
@@ -192,6 +193,34 @@ test("a fleet as markdown fits a comment, however many accounts differ, and name
   expect(stdout).toMatch(/^\*\*Fleet: 3000 accounts: 3000 failed\.\*\*/);
   expect(stdout).toContain("further lines");
   expect(stdout).toMatch(/no room for the details of \d+ further accounts/);
+});
+
+test("a fleet as a page says of each account what the text says, on stdout or in a file beside the text", async () => {
+  const { cwd, env } = await fleetOf(5);
+  const given = { ...env, TOKEN_A2: "" };
+  const printed = await run(["fleet", "plan", "--format", "html"], { cwd, env: given });
+  expect(printed).toMatchObject({ code: 1, stderr: "" });
+  expect(printed.stdout).toMatch(/^<!doctype html>\n[\s\S]*<\/html>\n$/);
+  expect(textOf(printed.stdout)).toContain("Fleet: 5 accounts: 4 pending, 1 failed.");
+  const args = ["fleet", "plan", "--html-into", "fleet.html", "--json-into", "fleet.json"];
+  const text = await here(args, { cwd, env: given });
+  expect(text.stdout.endsWith("\nFleet: 5 accounts: 4 pending, 1 failed.\n")).toBe(true);
+  expect(await readFile(join(cwd, "fleet.html"), "utf8")).toBe(printed.stdout);
+  expectWords(printed.stdout, text.stdout);
+  documentOf(await readFile(join(cwd, "fleet.json"), "utf8"));
+  // Colours of a terminal are none of a page's.
+  const coloured = await run(["fleet", "plan", "--html-into", "coloured.html"], {
+    cwd,
+    env: { ...given, FORCE_COLOR: "1" },
+  });
+  expect(coloured.stdout).toContain("\u001b[");
+  expect(await readFile(join(cwd, "coloured.html"), "utf8")).toBe(printed.stdout);
+  for (const command of ["validate", "drift"] as const) {
+    const page = await here(["fleet", command, "--format", "html"], { cwd, env });
+    expect(page.stdout).toContain(`<p class="made">tenon fleet ${command}</p>`);
+  }
+  const unwritable = await here(["fleet", "plan", "--html-into", "none/fleet.html"], { cwd, env });
+  expectPlain(unwritable, 1, ["the page cannot be written"]);
 });
 
 test("validate checks the project as each account has it, and sends nothing", async () => {

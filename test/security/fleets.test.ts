@@ -32,3 +32,16 @@ test("a document of a fleet that holds its account's token is not kept", async (
   const [account] = JSON.parse(stdout).accounts;
   expect(account).toMatchObject({ document: null, headline: expect.stringContaining("the account's token") });
 });
+
+test("what an account prints is shown without its token, wherever the token is", async () => {
+  const { cwd, env } = await fleetOf(2);
+  await writeFile(join(cwd, "project/tenon.yaml"), PROJECT.replace("grüße", "emulator-token"));
+  await writeFile(join(cwd, "a2.token"), "emulator-token\n");
+  const fleet = await readFile(join(cwd, "fleet.yaml"), "utf8");
+  await writeFile(join(cwd, "fleet.yaml"), fleet.replace("{ env: TOKEN_A2 }", "{ file: a2.token }"));
+  for (const format of ["text", "markdown", "html"]) {
+    const { code, stdout } = await here(["fleet", "plan", "--format", format], { cwd, env });
+    expect([format, code, stdout.includes("emulator-token")]).toEqual([format, 1, false]);
+    expect(stdout).toContain("[token]");
+  }
+});

@@ -13,19 +13,21 @@ import { type Column, renderListJson, renderTable } from "../../render/listing.t
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
+  ALL_FORMATS,
   addPlanFlags,
   collect,
   type Format,
   failOnFlag,
   formatFlag,
   fullFlag,
+  htmlIntoFlag,
   jsonIntoFlag,
   neverDestroyFlag,
   parseCount,
 } from "../flags.ts";
 import { type AccountFlags, runAccount } from "../fleet-account.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
-import { withJsonErrors, writeGithubSummary } from "../output.ts";
+import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { Progress } from "../progress.ts";
 import { folding, type Terminal } from "../terminal.ts";
 import { addInit } from "./fleet-init.ts";
@@ -61,8 +63,9 @@ function addRunFlags(command: Command, description: string): Command {
     .addOption(new Option("--workers <n>", "accounts at a time").argParser(parseWorkers).default(DEFAULT_WORKERS))
     .option("--canary <name>", "first this account; the others only if it does well")
     .option("--max-failures <n>", "begin no further account after more failures", parseCount)
-    .addOption(formatFlag(description, ["text", "json", "markdown"]))
-    .addOption(jsonIntoFlag());
+    .addOption(formatFlag(description, ALL_FORMATS))
+    .addOption(jsonIntoFlag())
+    .addOption(htmlIntoFlag());
 }
 
 const DEFAULT_WORKERS = 4;
@@ -95,7 +98,7 @@ function addValidate(fleet: Command, terminal: Terminal, finish: Finish): void {
     .option("--strict", "warnings are errors")
     .addOption(fullFlag())
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "validate", file, flags, null)));
-  addRunFlags(command, "text is for people, json for programs, markdown for a comment");
+  addRunFlags(command, "text is for people, json for programs, markdown for a comment, html a page");
 }
 
 function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
@@ -109,7 +112,7 @@ function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
     .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .addHelpText("after", EXAMPLES)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "plan", file, flags, null)));
-  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment"));
+  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment, html a page"));
 }
 
 function addApply(fleet: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
@@ -124,7 +127,7 @@ function addApply(fleet: Command, terminal: Terminal, finish: Finish, connect: C
     .addOption(failOnFlag("do nothing in an account where a change is: refused, blocked, or either"))
     .addHelpText("after", EXAMPLES)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "apply", file, flags, connect)));
-  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment"));
+  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment, html a page"));
 }
 
 function addDrift(fleet: Command, terminal: Terminal, finish: Finish): void {
@@ -138,7 +141,7 @@ function addDrift(fleet: Command, terminal: Terminal, finish: Finish): void {
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
     .option("--exclude <address>", "all but this address; repeatable", collect)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "drift", file, flags, null)));
-  addRunFlags(command, "text is for people, json for programs, markdown for an issue");
+  addRunFlags(command, "text is for people, json for programs, markdown for an issue, html a page");
 }
 
 const EXAMPLES = `
@@ -246,38 +249,48 @@ function run(
   connect: Connect | null,
 ): Promise<ExitCode> {
   const { format, jsonInto } = flags;
-  return withJsonErrors(terminal, { format, stream: false, jsonInto }, async (inner) => {
-    if (command === "apply" && flags.yes !== true) {
-      const fix = "Look at tenon fleet plan --out plans first, then give --plan plans --yes.";
-      sayError(inner, { code: "consent-not-asked", summary: "fleet apply does not ask for each account", fix });
-      return EXIT.error;
-    }
-    const opened = await open(inner, file, flags);
-    if (!opened.ok) return opened.code;
-    const { accounts } = opened.fleet;
-    const { canary } = flags;
-    if (canary !== undefined && !accounts.some(({ name }) => name === canary)) {
-      const known = suggestion(
-        canary,
-        accounts.map(({ name }) => name),
-      );
-      sayError(inner, {
-        code: "invalid-argument",
-        summary: `the canary ${canary} is not among the accounts`,
-        fix: known,
-      });
-      return EXIT.error;
-    }
-    const problem = flags.out === undefined ? null : await prepareFolder(flags.out, accounts);
-    if (problem !== null) {
-      sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
-      return EXIT.error;
-    }
-    const results = await inner.interrupt.whileHandlingSignals(() =>
-      runAll(inner, { command, ...opened }, flags, connect),
+  return withJsonErrors(terminal, { format, stream: false, jsonInto }, (paged) =>
+    withPage(paged, flags, (inner) => runChecked(inner, command, file, flags, connect)),
+  );
+}
+
+async function runChecked(
+  inner: Terminal,
+  command: FleetCommand,
+  file: string | undefined,
+  flags: RunFlags,
+  connect: Connect | null,
+): Promise<ExitCode> {
+  if (command === "apply" && flags.yes !== true) {
+    const fix = "Look at tenon fleet plan --out plans first, then give --plan plans --yes.";
+    sayError(inner, { code: "consent-not-asked", summary: "fleet apply does not ask for each account", fix });
+    return EXIT.error;
+  }
+  const opened = await open(inner, file, flags);
+  if (!opened.ok) return opened.code;
+  const { accounts } = opened.fleet;
+  const { canary } = flags;
+  if (canary !== undefined && !accounts.some(({ name }) => name === canary)) {
+    const known = suggestion(
+      canary,
+      accounts.map(({ name }) => name),
     );
-    return show(inner, { command, accounts: results }, flags);
-  });
+    sayError(inner, {
+      code: "invalid-argument",
+      summary: `the canary ${canary} is not among the accounts`,
+      fix: known,
+    });
+    return EXIT.error;
+  }
+  const problem = flags.out === undefined ? null : await prepareFolder(flags.out, accounts);
+  if (problem !== null) {
+    sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
+    return EXIT.error;
+  }
+  const results = await inner.interrupt.whileHandlingSignals(() =>
+    runAll(inner, { command, ...opened }, flags, connect),
+  );
+  return show(inner, { command, accounts: results }, flags);
 }
 
 function planFile(folder: string, { name }: FleetAccount): string {
@@ -305,7 +318,8 @@ async function runAll(
   const { accounts } = fleet;
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
-  const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, jsonInto: _, ...shared } = flags;
+  const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
+  const { jsonInto: _, htmlInto: _page, ...shared } = others;
   const queue = new EmbeddedQueue();
   try {
     return await runFleet({
@@ -352,12 +366,16 @@ class FleetProgress {
 }
 
 async function show(terminal: Terminal, report: FleetReport, flags: RunFlags): Promise<ExitCode> {
+  const full = flags.full ?? false;
   if (flags.format === "json") for (const part of renderFleetJsonParts(report)) terminal.print(part);
   if (flags.format === "markdown") terminal.print(renderFleetMarkdown(report));
   if (flags.format === "text") {
-    terminal.print(renderFleetText(report, { width: terminal.results.width, full: flags.full ?? false }));
+    terminal.print(renderFleetText(report, { width: terminal.results.width, full }));
   }
   terminal.document?.(renderFleetJsonParts(report), undefined);
+  await givePage(terminal, async () =>
+    (await import("../../render/html/fleet-page.ts")).renderFleetHtml(report, { full }),
+  );
   await writeGithubSummary(terminal, () => renderFleetMarkdown(report));
   const worst = worstOf(report);
   if (terminal.interrupt.code() !== null) return terminal.interrupt.code() ?? EXIT.interrupted;

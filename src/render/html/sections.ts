@@ -132,17 +132,20 @@ interface Filters {
   readonly states: readonly Choice[];
   /** One of them, or all. Fewer than two: no choice. */
   readonly kinds: readonly Choice[];
+  /** One of them, or all. Absent or none: no choice. */
+  readonly labels?: readonly Choice[];
   /** What stands for all of them: `All objects`. null: there is no choice. */
   readonly roots: string | null;
   /** Whether there is something to unfold. */
   readonly isTree: boolean;
 }
 
-export function filterBar({ nouns: [one, many], states, kinds, roots, isTree }: Filters): Html {
+export function filterBar({ nouns: [one, many], states, kinds, labels = [], roots, isTree }: Filters): Html {
   return html`<form class="filters" role="search" aria-label="Search and filter" data-one="${one}" data-many="${many}" hidden>
 <label class="search"><span class="unseen">Search</span><input type="search" name="search" placeholder="Search: press /" autocomplete="off" spellcheck="false"></label>
 ${states.length > 1 && html`<fieldset class="states"><legend class="unseen">Which</legend>${states.map(({ value, text, sign = "" }) => html`<label class="${value}"><input type="checkbox" name="state" value="${value}"><span class="sign" aria-hidden="true">${sign}</span> ${text}</label>`)}</fieldset>`}
 ${kinds.length > 1 && html`<label><span class="unseen">Kind</span><select name="kind"><option value="">All kinds</option>${kinds.map(({ value, text }) => html`<option value="${value}">${text}</option>`)}</select></label>`}
+${labels.length > 0 && html`<label><span class="unseen">Label</span><select name="label"><option value="">All labels</option>${labels.map(({ value, text }) => html`<option value="${value}">${text}</option>`)}</select></label>`}
 ${roots !== null && html`<label><span class="unseen">Network, zone or image</span><select name="root"><option value="">${roots}</option></select></label>`}
 <span class="buttons">${isTree && html`<button type="button" name="expand">Expand all</button><button type="button" name="collapse">Collapse all</button>`}<button type="button" name="keys" aria-haspopup="dialog" aria-label="Keys">?</button></span>
 <output name="count" aria-live="polite"></output>

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Candidate, type Criteria, fits, isNarrowing, wordsOf } from "../../../src/render/html/client/matching.ts";
 
-const ALL: Criteria = { words: [], states: new Set(), kind: "" };
-const WWW: Candidate = { kind: "domain_record", state: "create", text: () => "+ www a 192.0.2.1 domain example.com" };
+const ALL: Criteria = { words: [], states: new Set(), kind: "", label: "" };
+const WWW: Candidate = {
+  ...{ kind: "domain_record", state: "create", labels: ["3", "11"] },
+  text: () => "+ www a 192.0.2.1 domain example.com",
+};
 
 describe("a search", () => {
   it("has words, each once and in lower case", () => {
@@ -22,10 +25,16 @@ describe("a search", () => {
     expect(fits({ ...ALL, states: new Set(["delete"]) }, WWW)).toBe(false);
   });
 
+  it("lets through what has the label that is chosen", () => {
+    expect(fits({ ...ALL, label: "11" }, WWW)).toBe(true);
+    expect(fits({ ...ALL, label: "1" }, WWW)).toBe(false);
+  });
+
   it("narrows if anything is asked for", () => {
     expect(isNarrowing(ALL)).toBe(false);
     expect(isNarrowing({ ...ALL, words: ["a"] })).toBe(true);
     expect(isNarrowing({ ...ALL, kind: "vpc" })).toBe(true);
+    expect(isNarrowing({ ...ALL, label: "0" })).toBe(true);
     expect(isNarrowing({ ...ALL, states: new Set(["create"]) })).toBe(true);
   });
 

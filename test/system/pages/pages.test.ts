@@ -11,8 +11,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { Change } from "../../../src/model/change.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { driftOf } from "../../../src/plan/drift.ts";
+import { renderFleetHtml } from "../../../src/render/html/fleet-page.ts";
 import { renderDriftHtml, renderPlanHtml, renderReportHtml } from "../../../src/render/index.ts";
 import { emulator, envOf, folder, run } from "../../cli/run.ts";
+import { fleetReport } from "../../render/fleets.ts";
 import { change, everything, plan, record } from "../../render/plans.ts";
 import { PARTIAL } from "../../render/reports.ts";
 
@@ -253,6 +255,8 @@ async function everyPage(): Promise<Record<string, string>> {
     report: await renderReportHtml(PARTIAL, everything(), null),
     drift: await renderDriftHtml(driftOf(everything())),
     nothing: await renderPlanHtml(plan([])),
+    fleet: renderFleetHtml(fleetReport(60), { full: false }),
+    accounts: renderFleetHtml(fleetReport(7), { full: false }),
   };
 }
 

@@ -100,7 +100,11 @@ function groupsOf(): Group[] {
     const names = unit.querySelector<HTMLElement>(":scope > .within > .names");
     const heading = lazily(() => `${summary?.textContent ?? ""} ${names?.textContent ?? ""}`.toLowerCase());
     const fields = unit.querySelector<HTMLElement>(":scope > .within > .fields");
-    const ownText = lazily(() => `${heading()} ${fields?.textContent ?? ""}`.toLowerCase());
+    const ownText = lazily(() => {
+      // Of an account: what it printed.
+      const said = unit.querySelector<HTMLElement>(":scope > .within > .output")?.textContent ?? "";
+      return `${heading()} ${fields?.textContent ?? ""} ${said} ${textOfSame(unit)}`.toLowerCase();
+    });
     const roots = [unit, ...unit.querySelectorAll<HTMLElement>("[data-root]")].flatMap(
       (element) => element.dataset["root"] ?? [],
     );
@@ -108,7 +112,7 @@ function groupsOf(): Group[] {
       element: unit,
       own: unit.dataset["kind"] === undefined ? null : entryOf(unit, ownText),
       entries: [...unit.querySelectorAll<HTMLElement>(".change")].map((line) => {
-        const text = lazily(() => `${line.textContent} ${heading()}`.toLowerCase());
+        const text = lazily(() => `${line.textContent} ${heading()} ${textOfSame(line)}`.toLowerCase());
         return entryOf(line, text);
       }),
       roots: new Set(roots),
@@ -132,8 +136,13 @@ function groupsOf(): Group[] {
 }
 
 function entryOf(element: HTMLElement, text: () => string): Entry {
-  const { kind = "", state = "", count = "1" } = element.dataset;
-  return { element, kind, state, count: Number(count), text };
+  const { kind = "", state = "", count = "1", labels = "" } = element.dataset;
+  return { element, kind, state, labels: labels.split(" "), count: Number(count), text };
+}
+
+/** Of an account that printed the same as another one, below which it stands. */
+function textOfSame({ dataset: { same = "" } }: HTMLElement): string {
+  return same === "" ? "" : (document.getElementById(same)?.querySelector(".output")?.textContent ?? "");
 }
 
 /** Texts are read when somebody searches. */
@@ -160,6 +169,7 @@ function criteriaOf(form: HTMLFormElement): Criteria {
     words: wordsOf(String(data.get("search") ?? "")),
     states: new Set(data.getAll("state").map(String)),
     kind: String(data.get("kind") ?? ""),
+    label: String(data.get("label") ?? ""),
   };
 }
 

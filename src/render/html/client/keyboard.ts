@@ -95,7 +95,17 @@ function focusOn(element: HTMLElement | undefined): boolean {
   return true;
 }
 
+/** What an account printed, where its line is one of several. */
+function saidOf(element: HTMLElement): HTMLDetailsElement | null {
+  return element.matches(".change") ? element.querySelector<HTMLDetailsElement>("details.said") : null;
+}
+
 function open(element: HTMLElement): boolean {
+  const said = saidOf(element);
+  if (said?.open === false) {
+    said.open = true;
+    return true;
+  }
   const unit = element.closest<HTMLDetailsElement>("details.unit");
   if (unit === null || !element.matches("summary")) return false;
   if (unit.open) return move(element, 1);
@@ -104,6 +114,11 @@ function open(element: HTMLElement): boolean {
 }
 
 function close(element: HTMLElement): boolean {
+  const said = saidOf(element);
+  if (said?.open === true) {
+    said.open = false;
+    return true;
+  }
   const unit = element.closest<HTMLDetailsElement>("details.unit");
   if (unit === null) return false;
   if (element.matches("summary")) unit.open = false;

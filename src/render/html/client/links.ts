@@ -13,6 +13,9 @@ export function startLinks(filters: Filters | null): void {
       around = around.parentElement?.closest("details") ?? null
     )
       around.open = true;
+    // Of an account of a fleet, that is where it stands what it printed.
+    const said = element.querySelector<HTMLDetailsElement>(":scope > details.said");
+    if (said !== null) said.open = true;
     const stop = element.matches("details") ? element.querySelector<HTMLElement>("summary") : element;
     stop?.focus({ preventScroll: true });
     element.scrollIntoView({ block: "start" });

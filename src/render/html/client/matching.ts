@@ -7,12 +7,15 @@ export interface Criteria {
   readonly states: ReadonlySet<string>;
   /** Empty: all. */
   readonly kind: string;
+  /** Empty: all. */
+  readonly label: string;
 }
 
 /** Something that can be found. */
 export interface Candidate {
   readonly kind: string;
   readonly state: string;
+  readonly labels: readonly string[];
   /** Lower-case, with that of what it is in. */
   text(): string;
 }
@@ -29,12 +32,13 @@ export function wordsOf(search: string): string[] {
   ];
 }
 
-export function isNarrowing({ words, states, kind }: Criteria): boolean {
-  return words.length > 0 || states.size > 0 || kind !== "";
+export function isNarrowing({ words, states, kind, label }: Criteria): boolean {
+  return words.length > 0 || states.size > 0 || kind !== "" || label !== "";
 }
 
-export function fits({ words, states, kind }: Criteria, candidate: Candidate): boolean {
+export function fits({ words, states, kind, label }: Criteria, candidate: Candidate): boolean {
   if (kind !== "" && candidate.kind !== kind) return false;
+  if (label !== "" && !candidate.labels.includes(label)) return false;
   if (states.size > 0 && !states.has(candidate.state)) return false;
   if (words.length === 0) return true;
   const text = candidate.text();
