@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SCRIPTS } from "../examples/ci/workflow.ts";
+import { here } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, run } from "./run.ts";
 
 async function filesOf(cwd: string): Promise<string[]> {
@@ -43,31 +44,31 @@ describe("what is written without a terminal", () => {
 
   test("declares what its comments propose, once they are comments no more", async () => {
     const cwd = await folder({});
-    await run(["init", "."], { cwd });
+    await here(["init", "."], { cwd });
     const path = join(cwd, "tenon.yaml");
     const text = await readFile(path, "utf8");
     const lines = text.split("\n").map((line) => line.replace(/^# (?=owner|domains|vpcs| )/, ""));
     await writeFile(path, lines.join("\n"));
-    const { code, stdout } = await run(["validate"], { cwd });
+    const { code, stdout } = await here(["validate"], { cwd });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("valid: 2 declared") });
   });
 
   test("proposes a network at the margin behind one domain, too, so that it is valid as it stands", async () => {
     const cwd = await folder({});
-    await run(["init", ".", "--domain", "bücher.example"], { cwd });
+    await here(["init", ".", "--domain", "bücher.example"], { cwd });
     const path = join(cwd, "tenon.yaml");
     const text = await readFile(path, "utf8");
     expect(text).toContain("soa_email: hostmaster@xn--bcher-kva.example }");
     await writeFile(path, text.replace(/^# (?=vpcs| {3})/gm, "").replace(/^# {3}/gm, "  "));
-    const { code, stdout } = await run(["validate"], { cwd });
+    const { code, stdout } = await here(["validate"], { cwd });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("valid: 2 declared") });
   });
 
   test("is refused where it would be invalid, and nothing is written", async () => {
     const cwd = await folder({});
-    expectPlain(await run(["init", "--domain", "b..c"], { cwd }), 1, ["bad-domain", "Nothing was written."]);
-    expectPlain(await run(["init", "--owner", "Edge Team"], { cwd }), 1, ["bad-format", "Nothing was written."]);
-    expectPlain(await run(["init", "--domain", "${var.x}"], { cwd }), 1, ["unknown-variable"]);
+    expectPlain(await here(["init", "--domain", "b..c"], { cwd }), 1, ["bad-domain", "Nothing was written."]);
+    expectPlain(await here(["init", "--owner", "Edge Team"], { cwd }), 1, ["bad-format", "Nothing was written."]);
+    expectPlain(await here(["init", "--domain", "${var.x}"], { cwd }), 1, ["unknown-variable"]);
     expect(await filesOf(cwd)).toEqual([]);
   });
 });
@@ -75,16 +76,16 @@ describe("what is written without a terminal", () => {
 describe("what is there already", () => {
   test("is never overwritten without --force, not in part either", async () => {
     const cwd = await folder({ "tenon.yaml": "tenon: 1 # mine\n", "ci/tenon/plan.sh": "mine\n" });
-    const refused = await run(["init", "--pipeline", "github"], { cwd });
+    const refused = await here(["init", "--pipeline", "github"], { cwd });
     expectPlain(refused, 4, ["these files are there already: tenon.yaml, ci/tenon/plan.sh", "--force"]);
     expect(await filesOf(cwd)).toEqual(["ci/tenon/plan.sh", "tenon.yaml"]);
-    expect((await run(["init", "--pipeline", "github", "--force"], { cwd })).code).toBe(0);
+    expect((await here(["init", "--pipeline", "github", "--force"], { cwd })).code).toBe(0);
     expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toContain("requires:");
   });
 
   test("as .gitignore is left as it is, and what it lacks is told", async () => {
     const cwd = await folder({ ".gitignore": "/node_modules/\n*.log\n" });
-    const { code, stdout } = await run(["init"], { cwd });
+    const { code, stdout } = await here(["init"], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(".gitignore was there and is left as it is; it lacks: .tenon/, tenon-*/, *.plan\n");
     expect(await readFile(join(cwd, ".gitignore"), "utf8")).toBe("/node_modules/\n*.log\n");
@@ -96,7 +97,7 @@ describe("what is there already", () => {
     await symlink("../elsewhere/tenon.yaml", join(cwd, "a/tenon.yaml"));
     await mkdir(join(cwd, "b/tenon.yaml"), { recursive: true });
     for (const name of ["a", "b"])
-      expectPlain(await run(["init", name, "--force"], { cwd }), 4, ["tenon.yaml is no regular file"]);
+      expectPlain(await here(["init", name, "--force"], { cwd }), 4, ["tenon.yaml is no regular file"]);
     expect(await readFile(join(cwd, "elsewhere/tenon.yaml"), "utf8")).toBe("mine\n");
   });
 });
@@ -105,7 +106,7 @@ describe("a pipeline", () => {
   test("goes to the root of the repository, and names the project and the service", async () => {
     const cwd = await folder({ ".git/HEAD": "ref: refs/heads/main\n" });
     const args = ["init", "infra/dns", "--pipeline", "github", "--service", "linode"];
-    expect((await run(args, { cwd })).code).toBe(0);
+    expect((await here(args, { cwd })).code).toBe(0);
     const scripts = (await readdir(SCRIPTS)).map((name) => `ci/tenon/${name}`);
     const workflows = ["apply", "drift", "plan"].map((name) => `.github/workflows/tenon-${name}.yml`);
     const own = [".git/HEAD", "infra/dns/.gitignore", "infra/dns/tenon.yaml"];
@@ -123,7 +124,7 @@ describe("a pipeline", () => {
 
   test("for GitLab is one file beside the scripts", async () => {
     const cwd = await folder({});
-    expect((await run(["init", "--pipeline", "gitlab"], { cwd })).code).toBe(0);
+    expect((await here(["init", "--pipeline", "gitlab"], { cwd })).code).toBe(0);
     const text = await readFile(join(cwd, ".gitlab-ci.yml"), "utf8");
     expect(text).toContain("\n  PROJECT: .\n");
     expect(text).toContain("https://api.example.com/v4");
@@ -135,14 +136,14 @@ describe("a pipeline", () => {
       ["github", "${{ github.token }}"],
       ["gitlab", "a/$CI_JOB_TOKEN"],
     ] as const) {
-      const refused = await run(["init", name, "--pipeline", forge], { cwd });
+      const refused = await here(["init", name, "--pipeline", forge], { cwd });
       expectPlain(refused, 1, ["a forge would put values into the path", "has no $ in it"]);
     }
     expect(await filesOf(cwd)).toEqual([".git/HEAD"]);
   });
 
   test("of another forge is refused", async () => {
-    expectPlain(await run(["init", "--pipeline", "jenkins"]), 1, ["Allowed choices are github, gitlab, none"]);
+    expectPlain(await here(["init", "--pipeline", "jenkins"]), 1, ["Allowed choices are github, gitlab, none"]);
   });
 });
 
@@ -153,18 +154,18 @@ test("who runs a command where there is no project is told of it", async () => {
 
 test("init of a file says what it wants, and writes nothing", async () => {
   const cwd = await folder({ "there/tenon.yaml": "tenon: 1\n", "tenon.yaml": "tenon: 1\n" });
-  expectPlain(await run(["init", "missing/tenon.yaml"], { cwd }), 1, [
+  expectPlain(await here(["init", "missing/tenon.yaml"], { cwd }), 1, [
     "missing/tenon.yaml names a file, and init makes that itself",
     "tenon init missing.",
   ]);
-  expectPlain(await run(["init", "there/tenon.yaml", "--force"], { cwd }), 1, ["is a file", "tenon init there."]);
-  expectPlain(await run(["init", "tenon.yaml"], { cwd }), 1, ["Name the project's folder: tenon init."]);
+  expectPlain(await here(["init", "there/tenon.yaml", "--force"], { cwd }), 1, ["is a file", "tenon init there."]);
+  expectPlain(await here(["init", "tenon.yaml"], { cwd }), 1, ["Name the project's folder: tenon init."]);
   expect(await filesOf(cwd)).toEqual(["tenon.yaml", "there/tenon.yaml"]);
 });
 
 test("init with a domain says how one that the account has is written as it is there", async () => {
   const cwd = await folder({});
-  const { stdout } = await run(["init", "infra", "--domain", "example.com"], { cwd });
+  const { stdout } = await here(["init", "infra", "--domain", "example.com"], { cwd });
   expect(stdout).toContain("tenon import --into infra --domain NAME writes it as it is there.\n");
-  expect((await run(["init", "other"], { cwd })).stdout).not.toContain("--domain NAME");
+  expect((await here(["init", "other"], { cwd })).stdout).not.toContain("--domain NAME");
 });

@@ -74,7 +74,7 @@ async function applied({
 }: EmulatorOptions & { readonly before?: string; readonly after?: string } = {}): Promise<Done> {
   const service = await emulator(options);
   const cwd = await folder({ "tenon.yaml": before });
-  const tenon = (...args: string[]) => run(args, { cwd, env: envOf(service) });
+  const tenon = (...args: string[]) => here(args, { cwd, env: envOf(service) });
   const first = await tenon("apply", "--yes");
   if (first.code !== 0) throw new Error(first.stdout + first.stderr);
   await writeFile(join(cwd, "tenon.yaml"), after);
