@@ -11,6 +11,7 @@ const BUNDLED = [
     "@clack/prompts",
     "@fastify/multipart",
     "ajv",
+    "bullmq",
     "commander",
     "csv-parse",
     "dns-packet",
@@ -19,7 +20,9 @@ const BUNDLED = [
     "fastify",
   ],
   ...[
+    "ioredis",
     "ipaddr.js",
+    "pg",
     "picocolors",
     "semver",
     "undici",

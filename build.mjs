@@ -9,6 +9,7 @@ import { isBuiltin } from "node:module";
 import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { schemaModule } from "./dist/files/schemas.js";
+import { RECORD_SCHEMAS } from "./dist/fleet/records.js";
 import { FLEET_SCHEMA } from "./dist/fleet/schema.js";
 import { manifestSchema } from "./dist/manifest/schema.js";
 import { units } from "./dist/units/index.js";
@@ -24,6 +25,7 @@ async function compileSchemas(folder) {
   const modules = await Promise.all([
     schemaModule(manifestSchema(units), "all"),
     schemaModule(FLEET_SCHEMA, "all"),
+    ...Object.values(RECORD_SCHEMAS).map((schema) => schemaModule(schema, "first")),
     ...saved.map((text) => schemaModule(JSON.parse(text), "first")),
   ]);
   rmSync(folder, { recursive: true, force: true });
@@ -80,7 +82,7 @@ async function bundle({ folder, input, plugins = [], codeSplitting, format = "es
     input,
     platform: "node",
     preserveEntrySignatures: "allow-extension",
-    plugins: [...plugins, partOfUndici(), withoutHttp2(), bundledRequire(), mapsToSource()],
+    plugins: [...plugins, partOfUndici(), withoutHttp2(), withoutNative(), bundledRequire(), mapsToSource()],
     onLog: failAtWarnings,
   });
   rmSync(folder, { recursive: true, force: true });
@@ -225,6 +227,17 @@ function lateModulesOfNode() {
     if (missing.size > 0) throw new Error(`nothing requires ${[...missing].join(", ")}`);
   };
   return { name: "late-modules-of-node", renderChunk, generateBundle };
+}
+
+/** What the engines of a fleet's queue would rather have if it were installed: code of the machine's own, and other services' sockets. */
+function withoutNative() {
+  const absent = new Set(["msgpackr-extract", "pg-native", "pg-cloudflare", "@valkey/valkey-glide", "supports-color"]);
+  const id = "\0absent";
+  return {
+    name: "without-native",
+    resolveId: (source) => (absent.has(source) ? id : null),
+    load: (module) => (module === id ? { code: "module.exports = {};", moduleType: "js" } : null),
+  };
 }
 
 /** The package holds no file that tsc wrote, so that a stack names places in src. */
