@@ -11,6 +11,7 @@ const BUNDLED = [
     "@clack/prompts",
     "@fastify/multipart",
     "ajv",
+    "bullmq",
     "commander",
     "dns-packet",
     "fast-deep-equal",
@@ -18,7 +19,9 @@ const BUNDLED = [
     "fastify",
   ],
   ...[
+    "ioredis",
     "ipaddr.js",
+    "pg",
     "picocolors",
     "semver",
     "undici",

@@ -72,7 +72,7 @@ async function bundle({ folder, input, plugins = [], codeSplitting, format = "es
     input,
     platform: "node",
     preserveEntrySignatures: "allow-extension",
-    plugins: [...plugins, partOfUndici(), withoutHttp2(), bundledRequire(), mapsToSource()],
+    plugins: [...plugins, partOfUndici(), withoutHttp2(), withoutNative(), bundledRequire(), mapsToSource()],
     onLog: failAtWarnings,
   });
   rmSync(folder, { recursive: true, force: true });
@@ -192,6 +192,17 @@ function withoutHttp2() {
     return code.includes(http2) ? { code: code.replace(http2, "{ constants: {} }"), map: null } : null;
   };
   return { name: "without-http2", transform };
+}
+
+/** What the engines of a fleet's queue would rather have if it were installed: code of the machine's own, and other services' sockets. */
+function withoutNative() {
+  const absent = new Set(["msgpackr-extract", "pg-native", "pg-cloudflare", "@valkey/valkey-glide", "supports-color"]);
+  const id = "\0absent";
+  return {
+    name: "without-native",
+    resolveId: (source) => (absent.has(source) ? id : null),
+    load: (module) => (module === id ? { code: "module.exports = {};", moduleType: "js" } : null),
+  };
 }
 
 /** The package holds no file that tsc wrote, so that a stack names places in src. */

@@ -5,3 +5,4 @@ export { EmbeddedQueue } from "./queue.ts";
 export { type FleetEvent, type FleetRun, runFleet } from "./run.ts";
 export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
+export { openStore } from "./store.ts";

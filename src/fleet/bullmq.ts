@@ -1,0 +1,140 @@
+/**
+ * The queue of a fleet by BullMQ, on Redis or PostgreSQL. A job's name is the account's, and a job has nothing else: `deduplication` with
+ * `keepLastIfActive` lets an account wait once at most, also while it is taken.
+ */
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BackendFactory, type Job, Queue, Worker } from "bullmq";
+import type { FleetQueue, Lease } from "./queue.ts";
+import { reasonOf, type StoreOptions } from "./store.ts";
+
+/** How long a wait for a job takes at most, and so an end in order. */
+const TAKE_SECONDS = 1;
+/** After a failure of the store. */
+const RETRY_MILLISECONDS = 500;
+/** Whether a worker is alive is for the lock of the account to say: a job is put back however often its worker was killed. */
+const MAX_STALLED_COUNT = 1_000_000;
+/** No account of a fleet file has a longer name. */
+const MAX_NAME_CHARACTERS = 200;
+
+interface Backend {
+  /** Connections as BullMQ takes them. */
+  readonly connection: never;
+  readonly factory?: BackendFactory;
+  readonly prefix: string;
+  readonly queue: string;
+}
+
+export class BullQueue implements FleetQueue {
+  readonly #queue: Queue;
+  readonly #options: StoreOptions;
+  readonly #backend: Backend;
+  /** Opened when something is taken for the first time: who only enqueues needs none. */
+  #worker: Worker | null = null;
+
+  constructor(backend: Backend, options: StoreOptions) {
+    this.#options = options;
+    this.#backend = backend;
+    const { connection, factory, prefix, queue } = backend;
+    this.#queue = new Queue(queue, { connection, prefix, skipMetasUpdate: true }, factory as never);
+    this.#queue.on("error", this.#report);
+  }
+
+  readonly #report = (error: Error): void => this.#options.observer.unreachable(reasonOf(error).reason);
+
+  async enqueue(account: string): Promise<void> {
+    await this.#queue.add(account, {}, jobOptions(account));
+  }
+
+  async schedule(account: string, milliseconds: number): Promise<void> {
+    if (milliseconds === 0) {
+      await this.#queue.removeJobScheduler(account);
+      return;
+    }
+    const { deduplication: _, ...opts } = jobOptions(account);
+    await this.#queue.upsertJobScheduler(account, { every: milliseconds }, { name: account, data: {}, opts });
+  }
+
+  async take(signal: AbortSignal): Promise<Lease | null> {
+    while (!signal.aborted) {
+      const token = randomUUID();
+      const job = await this.#next(token);
+      if (job === undefined) continue;
+      if (isSound(job)) return new BullLease(job, token, this.#options.leaseMilliseconds);
+      // Nothing that Tenon has put there.
+      await new BullLease(job, token, this.#options.leaseMilliseconds).done();
+    }
+    return null;
+  }
+
+  async #next(token: string): Promise<Job | undefined> {
+    try {
+      this.#worker ??= await this.#open();
+      const job = await this.#worker.getNextJob(token);
+      this.#options.observer.unreachable(null);
+      return job;
+    } catch (error) {
+      this.#report(error as Error);
+      await sleep(RETRY_MILLISECONDS);
+      return undefined;
+    }
+  }
+
+  async #open(): Promise<Worker> {
+    const { connection, factory, prefix, queue } = this.#backend;
+    const { leaseMilliseconds } = this.#options;
+    const options = {
+      ...{ connection, prefix, autorun: false, drainDelay: TAKE_SECONDS, lockDuration: leaseMilliseconds },
+      ...{ stalledInterval: leaseMilliseconds, maxStalledCount: MAX_STALLED_COUNT, skipLockRenewal: true },
+    };
+    const worker = new Worker(queue, null, options, factory as never);
+    worker.on("error", this.#report);
+    await worker.startStalledCheckTimer();
+    return worker;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.close(true).catch(() => {});
+    await this.#queue.close().catch(() => {});
+  }
+}
+
+function jobOptions(account: string) {
+  return { deduplication: { id: account, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true };
+}
+
+function isSound({ name }: Job): boolean {
+  return typeof name === "string" && name !== "" && name.length <= MAX_NAME_CHARACTERS;
+}
+
+class BullLease implements Lease {
+  readonly account: string;
+  readonly #job: Job;
+  readonly #token: string;
+  readonly #milliseconds: number;
+
+  constructor(job: Job, token: string, milliseconds: number) {
+    this.account = job.name;
+    this.#job = job;
+    this.#token = token;
+    this.#milliseconds = milliseconds;
+  }
+
+  async extend(): Promise<boolean> {
+    try {
+      return (await this.#job.extendLock(this.#token, this.#milliseconds)) > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** A job that is not this worker's any more is left alone: whoever has it is done with it. */
+  async done(): Promise<void> {
+    await this.#job.moveToCompleted(null, this.#token, false).catch(() => {});
+  }
+
+  async later(milliseconds: number): Promise<void> {
+    await this.#job.moveToDelayed(Date.now() + milliseconds, this.#token).catch(() => {});
+  }
+}

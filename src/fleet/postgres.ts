@@ -1,0 +1,229 @@
+/** A store on PostgreSQL: records and locks in tables of Tenon's, and BullMQ for the queue in a schema of its own. */
+
+import {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  runMigrations,
+  SchemaMigrationRequiredError,
+  SchemaVersionMismatchError,
+  UnsupportedPostgresVersionError,
+} from "bullmq";
+import pg from "pg";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { BullQueue } from "./bullmq.ts";
+import {
+  type Fence,
+  type FleetStore,
+  MAX_RECORD_CHARACTERS,
+  type OpenedStore,
+  RECORD_LIFETIME_MILLISECONDS,
+  reasonOf,
+  type StoreAddress,
+  type StoredRecord,
+  type StoreObserver,
+  type StoreOptions,
+  storeFails,
+  unfit,
+} from "./store.ts";
+
+/** BullMQ's own name for it. Its tables hold all queues, by their names. */
+const QUEUE_SCHEMA = "bullmq";
+
+const CONNECT_MILLISECONDS = 5_000;
+const QUERY_MILLISECONDS = 8_000;
+const MAX_CONNECTIONS = 6;
+const RETRY_MILLISECONDS = 500;
+
+const TABLES = `
+CREATE SCHEMA IF NOT EXISTS tenon_fleet;
+CREATE TABLE IF NOT EXISTS tenon_fleet.records (
+  prefix text NOT NULL, key text NOT NULL, version bigint NOT NULL, text text NOT NULL, expires timestamptz NOT NULL,
+  PRIMARY KEY (prefix, key));
+CREATE INDEX IF NOT EXISTS records_expires ON tenon_fleet.records (expires);
+CREATE TABLE IF NOT EXISTS tenon_fleet.locks (
+  prefix text NOT NULL, account text NOT NULL, fence bigint NOT NULL, expires timestamptz NOT NULL,
+  PRIMARY KEY (prefix, account));`;
+
+function poolOptions({ url }: StoreAddress): pg.PoolConfig {
+  return {
+    ...{ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_MILLISECONDS },
+    ...{ query_timeout: QUERY_MILLISECONDS, statement_timeout: QUERY_MILLISECONDS, keepAlive: true },
+    options: `-c search_path=${QUEUE_SCHEMA}`,
+  };
+}
+
+export async function preparePostgres(address: StoreAddress): Promise<Diagnostic | null> {
+  return withClient(address, async (client) => {
+    await runMigrations(client, QUEUE_SCHEMA);
+    await client.query(TABLES);
+    return null;
+  });
+}
+
+export async function openPostgres(address: StoreAddress, options: StoreOptions): Promise<OpenedStore> {
+  const problem = await withClient(address, async (client) => {
+    await assertSchemaCompatibility(client, QUEUE_SCHEMA);
+    await client.query("SELECT 1 FROM tenon_fleet.records, tenon_fleet.locks LIMIT 1");
+    await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
+    return null;
+  });
+  return problem === null
+    ? { ok: true, store: new PostgresStore(address, options) }
+    : { ok: false, diagnostic: problem };
+}
+
+async function withClient(
+  address: StoreAddress,
+  work: (client: pg.Client) => Promise<null>,
+): Promise<Diagnostic | null> {
+  const client = new pg.Client(poolOptions(address));
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } catch (error) {
+    return judge(address, error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html: undefined table, invalid schema name. */
+const MISSING_SCHEMA: ReadonlySet<unknown> = new Set(["42P01", "3F000"]);
+
+function judge(address: StoreAddress, error: unknown): Diagnostic {
+  const { shown } = address;
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (error instanceof SchemaMigrationRequiredError || MISSING_SCHEMA.has(code)) {
+    const fix = "Run tenon fleet prepare with the same --queue once.";
+    return unfit("queue-unfit", `the PostgreSQL at ${shown} has not been prepared`, fix);
+  }
+  if (error instanceof SchemaVersionMismatchError) {
+    const summary = `the tables of the queue at ${shown} are those of a newer version`;
+    return unfit("queue-unfit", summary, "Use the newest Tenon everywhere.");
+  }
+  if (error instanceof UnsupportedPostgresVersionError) {
+    const found = /^[\w. ()-]{1,60}$/.test(error.serverVersion) ? error.serverVersion : "an unknown version";
+    return unfit("queue-unfit", `the PostgreSQL at ${shown} is too old: ${found}`, "Use PostgreSQL 13 or newer.");
+  }
+  return storeFails(address, error);
+}
+
+/** Classes of errors that are of the connection or the server's state: what was asked for is asked for again. */
+const PASSING = /^(?:08|53|57P0)/;
+
+function isPassing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  // What pg itself throws has no code, or the system's.
+  return !/^[0-9A-Z]{5}$/.test(code) || PASSING.test(code) || code === "EPIPE";
+}
+
+const WRITE = `
+INSERT INTO tenon_fleet.records AS r (prefix, key, version, text, expires)
+SELECT $1, $2, 1, $3, now() + $5 * interval '1 millisecond'
+WHERE $4::bigint = 0 AND ($6::bigint IS NULL OR EXISTS (
+  SELECT 1 FROM tenon_fleet.locks WHERE prefix = $1 AND account = $7 AND fence = $6 FOR SHARE))
+ON CONFLICT (prefix, key) DO UPDATE SET version = 1, text = $3, expires = excluded.expires WHERE r.expires < now()`;
+
+const REWRITE = `
+UPDATE tenon_fleet.records SET version = version + 1, text = $3, expires = now() + $5 * interval '1 millisecond'
+WHERE prefix = $1 AND key = $2 AND version = $4 AND ($6::bigint IS NULL OR EXISTS (
+  SELECT 1 FROM tenon_fleet.locks WHERE prefix = $1 AND account = $7 AND fence = $6 FOR SHARE))`;
+
+const LOCK = `
+INSERT INTO tenon_fleet.locks AS l (prefix, account, fence, expires)
+VALUES ($1, $2, floor(extract(epoch FROM clock_timestamp()) * 1000), now() + $3 * interval '1 millisecond')
+ON CONFLICT (prefix, account) DO UPDATE
+SET fence = greatest(l.fence + 1, excluded.fence), expires = excluded.expires WHERE l.expires < now()
+RETURNING fence`;
+
+class PostgresStore implements FleetStore {
+  readonly queue: BullQueue;
+  readonly #pool: pg.Pool;
+  readonly #prefix: string;
+  readonly #observer: StoreObserver;
+  #isClosed = false;
+
+  constructor(address: StoreAddress, options: StoreOptions) {
+    this.#prefix = options.prefix;
+    this.#observer = options.observer;
+    this.#pool = new pg.Pool(poolOptions(address));
+    this.#pool.on("error", (error) => this.#observer.unreachable(reasonOf(error).reason));
+    const factory = createPostgresBackend as never;
+    const queue = `tenon-${options.prefix}`;
+    this.queue = new BullQueue({ connection: this.#pool as never, factory, prefix: queue, queue }, options);
+  }
+
+  async read(key: string): Promise<StoredRecord | null> {
+    const text = `SELECT version, CASE WHEN octet_length(text) <= $3 THEN text END AS text
+      FROM tenon_fleet.records WHERE prefix = $1 AND key = $2 AND expires >= now()`;
+    const [row] = await this.#query(text, [this.#prefix, key, MAX_RECORD_CHARACTERS]);
+    if (row === undefined) return null;
+    return { version: Number(row["version"]), text: typeof row["text"] === "string" ? row["text"] : null };
+  }
+
+  async versions(keys: readonly string[]): Promise<number[]> {
+    const text = `SELECT key, version FROM tenon_fleet.records WHERE prefix = $1 AND key = ANY($2) AND expires >= now()`;
+    const rows = await this.#query(text, [this.#prefix, keys]);
+    const found = new Map(rows.map((row) => [row["key"], Number(row["version"])]));
+    return keys.map((key) => found.get(key) ?? 0);
+  }
+
+  async write(key: string, text: string, expected: number, fence: Fence | null): Promise<boolean> {
+    const right = [fence?.count ?? null, fence?.account ?? ""];
+    const values = [this.#prefix, key, text, expected, RECORD_LIFETIME_MILLISECONDS, ...right];
+    if ((await this.#change(expected === 0 ? WRITE : REWRITE, values)) > 0) return true;
+    // An answer may have been lost on the way, and the same have been asked for again.
+    const stored = await this.read(key);
+    return stored?.version === expected + 1 && stored.text === text;
+  }
+
+  async lock(account: string, milliseconds: number): Promise<Fence | null> {
+    const [row] = await this.#query(LOCK, [this.#prefix, account, milliseconds]);
+    return row === undefined ? null : { account, count: Number(row["fence"]) };
+  }
+
+  async extend({ account, count }: Fence, milliseconds: number): Promise<boolean> {
+    const text = `UPDATE tenon_fleet.locks SET expires = now() + $4 * interval '1 millisecond'
+      WHERE prefix = $1 AND account = $2 AND fence = $3`;
+    return (await this.#change(text, [this.#prefix, account, count, milliseconds])) > 0;
+  }
+
+  async unlock({ account, count }: Fence): Promise<void> {
+    const text = `UPDATE tenon_fleet.locks SET expires = '-infinity' WHERE prefix = $1 AND account = $2 AND fence = $3`;
+    await this.#change(text, [this.#prefix, account, count]);
+  }
+
+  schedule(account: string, milliseconds: number): Promise<void> {
+    return this.queue.schedule(account, milliseconds);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.queue.close();
+    await this.#pool.end();
+  }
+
+  async #query(text: string, values: readonly unknown[]): Promise<Readonly<Record<string, unknown>>[]> {
+    return (await this.#ask(text, values)).rows;
+  }
+
+  async #change(text: string, values: readonly unknown[]): Promise<number> {
+    return (await this.#ask(text, values)).rowCount ?? 0;
+  }
+
+  /** Waits through an outage, as the client of Redis does. */
+  async #ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    for (;;) {
+      try {
+        const result = await this.#pool.query(text, [...values]);
+        this.#observer.unreachable(null);
+        return result;
+      } catch (error) {
+        if (this.#isClosed || !isPassing(error)) throw error;
+        this.#observer.unreachable(reasonOf(error).reason);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+      }
+    }
+  }
+}

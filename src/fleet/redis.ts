@@ -1,0 +1,199 @@
+/** A store on Redis or Valkey: records and locks by scripts that are one step each, and BullMQ for the queue. */
+
+import { randomUUID } from "node:crypto";
+import { Redis } from "ioredis";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { BullQueue } from "./bullmq.ts";
+import {
+  type Fence,
+  type FleetStore,
+  MAX_RECORD_CHARACTERS,
+  type OpenedStore,
+  RECORD_LIFETIME_MILLISECONDS,
+  reasonOf,
+  type StoreAddress,
+  type StoredRecord,
+  type StoreOptions,
+  storeFails,
+  unfit,
+} from "./store.ts";
+
+/** BullMQ needs no newer one for what a fleet uses. */
+const MIN_VERSION: readonly [number, number] = [6, 2];
+const CONNECT_MILLISECONDS = 5_000;
+/** A connection on which nothing comes for so long while something is asked for is opened anew. */
+const SILENCE_MILLISECONDS = 8_000;
+const MAX_RECONNECT_MILLISECONDS = 1_000;
+
+/** Names of all keys begin with it. */
+const ROOT = "tenon";
+
+export async function openRedis(address: StoreAddress, options: StoreOptions): Promise<OpenedStore> {
+  const problem = await findUnfit(address);
+  return problem === null ? { ok: true, store: new RedisStore(address, options) } : { ok: false, diagnostic: problem };
+}
+
+/** Looks at once, and does not try again. */
+async function findUnfit(address: StoreAddress): Promise<Diagnostic | null> {
+  const client = new Redis(address.url, {
+    ...{ lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0, enableOfflineQueue: false },
+    ...{ connectTimeout: CONNECT_MILLISECONDS, commandTimeout: CONNECT_MILLISECONDS, enableReadyCheck: false },
+  });
+  // The first one says why: those that follow say that the connection is closed.
+  const failures: Error[] = [];
+  client.on("error", (error) => failures.push(error));
+  try {
+    await client.connect();
+    return judge(address, await client.info());
+  } catch (error) {
+    return storeFails(address, failures[0] ?? error);
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** @param info the answer to INFO */
+function judge({ shown }: StoreAddress, info: string): Diagnostic | null {
+  const field = (name: string): string | null => new RegExp(`^${name}:(.{1,60}?)\\r?$`, "m").exec(info)?.[1] ?? null;
+  const version = field("redis_version");
+  const [major = 0, minor = 0] = (version ?? "").split(".").map(Number);
+  const [needMajor, needMinor] = MIN_VERSION;
+  if (version === null || !(major > needMajor || (major === needMajor && minor >= needMinor))) {
+    const found = version !== null && /^[\w.-]+$/.test(version) ? version : "an unknown version";
+    const fix = `Use Redis ${MIN_VERSION.join(".")} or newer, or Valkey.`;
+    return unfit("queue-unfit", `the Redis at ${shown} is too old: ${found}`, fix);
+  }
+  const policy = field("maxmemory_policy");
+  if (policy !== null && policy !== "noeviction") {
+    const shownPolicy = /^[\w-]+$/.test(policy) ? policy : "unknown";
+    const detail = "When its memory is full it would drop locks and results without a word.";
+    const fix = "Set maxmemory-policy noeviction.";
+    return unfit("queue-unfit", `the Redis at ${shown} evicts: maxmemory-policy is ${shownPolicy}`, fix, detail);
+  }
+  if (field("loading") === "1") return unfit("queue-unfit", `the Redis at ${shown} is still loading its data`, "Wait.");
+  const isReplica = field("role") === "slave";
+  return isReplica ? unfit("queue-unfit", `the Redis at ${shown} is a replica`, "Name the primary.") : null;
+}
+
+/** For connections that are opened again whenever they are lost; what is asked for meanwhile waits. */
+const LASTING = {
+  maxRetriesPerRequest: null,
+  retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_MILLISECONDS),
+  connectTimeout: CONNECT_MILLISECONDS,
+  socketTimeout: SILENCE_MILLISECONDS,
+};
+
+/** KEYS: record, fence. ARGV: expected version, text, lifetime, count of the fence or "". */
+const WRITE = `
+if ARGV[4] ~= '' and redis.call('GET', KEYS[2]) ~= ARGV[4] then return 0 end
+local version = tonumber(redis.call('HGET', KEYS[1], 'v') or '0')
+if version == tonumber(ARGV[1]) + 1 and redis.call('HGET', KEYS[1], 'd') == ARGV[2] then return 1 end
+if version ~= tonumber(ARGV[1]) then return 0 end
+redis.call('HSET', KEYS[1], 'v', version + 1, 'd', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1`;
+
+/** KEYS: record. ARGV: the most octets. A record that is too long is not sent. */
+const READ = `
+local version = redis.call('HGET', KEYS[1], 'v')
+if not version then return false end
+if redis.call('HSTRLEN', KEYS[1], 'd') > tonumber(ARGV[1]) then return {version, false} end
+return {version, redis.call('HGET', KEYS[1], 'd')}`;
+
+/**
+ * KEYS: lock, fence. ARGV: owner, time to live. A counter that was lost with the server's data goes on from the server's clock, which is
+ * ahead of every count.
+ */
+const LOCK = `
+local owner = redis.call('GET', KEYS[1])
+if owner == ARGV[1] then return redis.call('GET', KEYS[2]) end
+if owner then return false end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local count = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, clock)
+local text = string.format('%.0f', count)
+redis.call('SET', KEYS[2], text)
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return text`;
+
+/** KEYS: lock, fence. ARGV: count, time to live. */
+const EXTEND = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], 'extended:' .. ARGV[1], 'PX', ARGV[2])
+return 1`;
+
+/** KEYS: lock, fence. ARGV: count. */
+const UNLOCK = `
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1`;
+
+class RedisStore implements FleetStore {
+  readonly queue: BullQueue;
+  readonly #client: Redis;
+  readonly #prefix: string;
+
+  constructor(address: StoreAddress, options: StoreOptions) {
+    this.#prefix = `${ROOT}:${options.prefix}`;
+    this.#client = new Redis(address.url, LASTING);
+    this.#client.on("error", (error) => options.observer.unreachable(reasonOf(error).reason));
+    this.#client.on("ready", () => options.observer.unreachable(null));
+    const connection = { url: address.url, ...LASTING };
+    this.queue = new BullQueue({ connection: connection as never, prefix: this.#prefix, queue: "wake-ups" }, options);
+  }
+
+  async read(key: string): Promise<StoredRecord | null> {
+    const found = await this.#client.eval(READ, 1, this.#record(key), MAX_RECORD_CHARACTERS);
+    if (!Array.isArray(found)) return null;
+    const [version, text] = found;
+    return { version: Number(version), text: typeof text === "string" ? text : null };
+  }
+
+  async versions(keys: readonly string[]): Promise<number[]> {
+    const pipeline = this.#client.pipeline();
+    for (const key of keys) pipeline.hget(this.#record(key), "v");
+    const answers = (await pipeline.exec()) ?? [];
+    return keys.map((_, index) => Number(answers[index]?.[1] ?? 0));
+  }
+
+  async write(key: string, text: string, expected: number, fence: Fence | null): Promise<boolean> {
+    const keys = [this.#record(key), this.#fence(fence?.account ?? "")];
+    const count = fence === null ? "" : String(fence.count);
+    return (await this.#client.eval(WRITE, 2, ...keys, expected, text, RECORD_LIFETIME_MILLISECONDS, count)) === 1;
+  }
+
+  async lock(account: string, milliseconds: number): Promise<Fence | null> {
+    const keys = [this.#lock(account), this.#fence(account)];
+    const count = await this.#client.eval(LOCK, 2, ...keys, randomUUID(), milliseconds);
+    return typeof count === "string" ? { account, count: Number(count) } : null;
+  }
+
+  async extend({ account, count }: Fence, milliseconds: number): Promise<boolean> {
+    const keys = [this.#lock(account), this.#fence(account)];
+    return (await this.#client.eval(EXTEND, 2, ...keys, String(count), milliseconds)) === 1;
+  }
+
+  async unlock({ account, count }: Fence): Promise<void> {
+    await this.#client.eval(UNLOCK, 2, this.#lock(account), this.#fence(account), String(count));
+  }
+
+  schedule(account: string, milliseconds: number): Promise<void> {
+    return this.queue.schedule(account, milliseconds);
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close();
+    this.#client.disconnect();
+  }
+
+  #record(key: string): string {
+    return `${this.#prefix}:record:${key}`;
+  }
+
+  #lock(account: string): string {
+    return `${this.#prefix}:lock:${account}`;
+  }
+
+  #fence(account: string): string {
+    return `${this.#prefix}:fence:${account}`;
+  }
+}

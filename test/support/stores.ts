@@ -1,0 +1,181 @@
+/** Real servers of Redis and PostgreSQL on loopback, in temporary folders. */
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmod, chown, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer, type Server, type Socket, connect as tcp } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface StoreServer {
+  readonly url: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+  /** As it was stopped or killed before, with the data it had. */
+  restart(): Promise<StoreServer>;
+  stop(): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = portOf(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+const MAX_START_MILLISECONDS = 60_000;
+
+async function untilListening(port: number, child: ChildProcess, name: string): Promise<void> {
+  for (const start = Date.now(); Date.now() - start < MAX_START_MILLISECONDS; ) {
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`);
+    if (await listens(port)) return;
+    await sleep(30);
+  }
+  throw new Error(`${name} does not listen`);
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = tcp(port, "127.0.0.1");
+    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    socket.on("connect", () => socket.destroy());
+  });
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const end = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGCONT");
+  child.kill(signal);
+  await end;
+}
+
+interface RedisSettings {
+  readonly args?: readonly string[];
+  /** Instead of the scheme and what follows it up to the host. */
+  readonly login?: string;
+  readonly tlsPort?: boolean;
+}
+
+/** With every change on disk before it is answered, so that a kill loses none. */
+export async function startRedis({
+  args = [],
+  login = "redis://",
+  tlsPort = false,
+}: RedisSettings = {}): Promise<StoreServer> {
+  const folder = await mkdtemp(join(tmpdir(), "tenon-redis-"));
+  const port = await freePort();
+  const start = async (): Promise<StoreServer> => {
+    const listening = tlsPort ? ["--port", "0", "--tls-port", `${port}`] : ["--port", `${port}`];
+    const durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
+    const all = [...listening, "--bind", "127.0.0.1", "--dir", folder, ...durable, ...args];
+    const child = spawn("redis-server", all, { stdio: "ignore" });
+    await untilListening(port, child, "redis-server");
+    return {
+      ...{ url: `${login}127.0.0.1:${port}`, port, child, restart: start },
+      stop: async () => {
+        await ended(child, "SIGKILL");
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  };
+  return start();
+}
+
+/** Where Debian has its programs, the newest version; elsewhere they are in PATH. */
+async function postgresProgram(name: string): Promise<string> {
+  const versions = await readdir("/usr/lib/postgresql").catch(() => []);
+  const newest = versions.sort((a, b) => Number(a) - Number(b)).at(-1);
+  return newest === undefined ? name : join("/usr/lib/postgresql", newest, "bin", name);
+}
+
+/** PostgreSQL does not run as root. */
+async function postgresUser(): Promise<{ readonly uid: number; readonly gid: number } | null> {
+  if (process.getuid?.() !== 0) return null;
+  const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(await readFile("/etc/passwd", "utf8"));
+  if (line === null) throw new Error("there is no user postgres");
+  return { uid: Number(line[1]), gid: Number(line[2]) };
+}
+
+export async function startPostgres(): Promise<StoreServer> {
+  const folder = await mkdtemp(join(tmpdir(), "tenon-postgres-"));
+  const user = await postgresUser();
+  await chmod(folder, 0o700);
+  if (user !== null) await chown(folder, user.uid, user.gid);
+  const data = join(folder, "data");
+  const port = await freePort();
+  const options = { stdio: "ignore" as const, cwd: "/", ...user };
+  const initial = ["-D", data, "-U", "tenon", "--auth=trust", "--no-sync", "-E", "UTF8", "--no-locale"];
+  execFileSync(await postgresProgram("initdb"), initial, options);
+  const program = await postgresProgram("postgres");
+  const start = async (): Promise<StoreServer> => {
+    const args = [
+      "-D",
+      data,
+      "-p",
+      `${port}`,
+      "-c",
+      "listen_addresses=127.0.0.1",
+      "-c",
+      `unix_socket_directories=${folder}`,
+    ];
+    const child = spawn(program, [...args, "-c", "fsync=off"], options);
+    await untilListening(port, child, "postgres");
+    return {
+      ...{ url: `postgres://tenon@127.0.0.1:${port}/postgres`, port, child, restart: start },
+      stop: async () => {
+        await ended(child, "SIGQUIT");
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  };
+  return start();
+}
+
+export interface StoreProxy {
+  readonly port: number;
+  /** Whether what is sent arrives. What is sent meanwhile is lost, and no connection is closed. */
+  partition(isCut: boolean): void;
+  close(): void;
+}
+
+/** Between a worker and its store. */
+export async function proxyTo(port: number): Promise<StoreProxy> {
+  let isCut = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const upstream = tcp(port, "127.0.0.1");
+    for (const [from, to] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (data) => {
+        if (!isCut) to.write(data);
+      });
+      from.on("error", () => {});
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: portOf(server),
+    partition: (cut) => {
+      isCut = cut;
+    },
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
