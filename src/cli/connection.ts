@@ -48,8 +48,9 @@ export async function withClient<Client extends ReadClient, Result>(
   }
   const waiting = new WaitNotices(() => performance.now());
   const observe = (event: ApiEvent): void => {
+    terminal.observe?.(event);
     const line = waiting.report(event);
-    if (line !== null) sayBeside(terminal, line);
+    if (line !== null && terminal.isCaptured !== true) sayBeside(terminal, line);
   };
   const connection: Connection = { ...resolved.connection, observe };
   compileWasmOnce();

@@ -126,6 +126,7 @@ class Capture {
     this.terminal = {
       ...outer,
       environment,
+      isCaptured: true,
       canAsk: false,
       messages: { ...outer.messages, isTerminal: false },
       results: { ...outer.results, isTerminal: false },

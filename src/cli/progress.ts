@@ -144,7 +144,7 @@ function inUnit(bytes: number, unit: number): string {
 }
 
 /** From two minutes on in minutes, from two hours on in hours. */
-function timeText(seconds: number): string {
+export function timeText(seconds: number): string {
   if (seconds < 120) return `${Math.ceil(seconds)} s`;
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
@@ -165,7 +165,7 @@ const shown = new WeakMap<Terminal, Progress>();
 
 export class Progress {
   readonly #terminal: Terminal;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout | undefined;
   readonly #isTerminal: boolean;
   readonly #startedAt: number = Date.now();
   #text = "";
@@ -174,6 +174,7 @@ export class Progress {
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
     this.#isTerminal = terminal.messages.isTerminal && terminal.environment["TERM"] !== "dumb";
+    if (terminal.isCaptured === true) return;
     const period = this.#isTerminal ? REDRAW_MILLISECONDS : HEARTBEAT_MILLISECONDS;
     this.#timer = setInterval(() => this.#beat(), period).unref();
     shown.set(terminal, this);

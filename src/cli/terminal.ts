@@ -1,6 +1,6 @@
 /** The terminal, or a pipe or file in its place: results on stdout, messages on stderr, colour only if it is visible. */
 
-import type { Diagnostic, Sources } from "../index.ts";
+import type { ApiEvent, Diagnostic, Sources } from "../index.ts";
 import type { Interrupt } from "./interrupt.ts";
 
 export { readVersion } from "../files/package-files.ts";
@@ -24,6 +24,10 @@ export interface Terminal {
   document?(parts: Iterable<string>, token: string | undefined): void;
   /** Called with the page of `--format html` where `--html-into` wants it beside what is printed; the last one counts. */
   page?(page: string): void;
+  /** Called with what the client of the service does, if somebody counts it. */
+  observe?(event: ApiEvent): void;
+  /** Whether what is said is kept and shown later, so that it does not say how long anything takes. Absent: no. */
+  readonly isCaptured?: boolean;
   /** Called with errors and warnings if a program wants them as data. */
   record?(diagnostics: readonly Diagnostic[], sources: Sources): void;
 }

@@ -26,6 +26,7 @@ import {
   parseCount,
 } from "../flags.ts";
 import { runAccount } from "../fleet-account.ts";
+import { FleetProgress } from "../fleet-progress.ts";
 import {
   addQueueFlags,
   consentBesideQueue,
@@ -36,7 +37,6 @@ import {
 } from "../fleet-queue.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
-import { Progress } from "../progress.ts";
 import { folding, type Terminal } from "../terminal.ts";
 import { addInit } from "./fleet-init.ts";
 import { defineQueueCommands, type FleetCommands } from "./fleet-worker.ts";
@@ -337,6 +337,7 @@ async function runAll(
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
   const { jsonInto: _, htmlInto: _page, queue: _queue, prefix: _prefix, ...shared } = others;
   const queue = new EmbeddedQueue();
+  const counted: Terminal = { ...terminal, observe: (event) => progress.observe(event) };
   try {
     return await runFleet({
       ...{ accounts, queue, workers, canary, maxFailures, stopOnGuard },
@@ -350,34 +351,12 @@ async function runAll(
           // The document of each account is kept whatever the format is.
           format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
         };
-        return runAccount(terminal, command, account, own, { hidden, connect });
+        return runAccount(counted, command, account, own, { hidden, connect });
       },
     });
   } finally {
     progress.end();
     await queue.close();
-  }
-}
-
-class FleetProgress {
-  readonly #progress: Progress;
-  readonly #total: number;
-  #done = 0;
-  #running = 0;
-
-  constructor(terminal: Terminal, total: number) {
-    this.#progress = new Progress(terminal);
-    this.#total = total;
-  }
-
-  report(event: FleetEvent): void {
-    this.#running += event.type === "begun" ? 1 : -1;
-    if (event.type === "done") this.#done += 1;
-    this.#progress.show(`${this.#done} of ${this.#total} accounts done, ${this.#running} running`);
-  }
-
-  end(): void {
-    this.#progress.end();
   }
 }
 
