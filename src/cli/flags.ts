@@ -327,6 +327,11 @@ export function parseListen(value: string): { readonly host: string; readonly po
 /** @throws CommanderError, which is printed */
 export function refuseWatchFlags(command: Command): void {
   const has = (name: string) => command.getOptionValue(name) !== undefined;
+  const [folder = ""] = command.args;
+  if (has("watch") && /^\d+(ms|s|m|h|d)?$/.test(folder)) {
+    const every = `--watch takes no time: write --watch --every ${folder} (from 5s to 24h), or ./${folder} for a folder`;
+    command.error(`error: ${every}`, { code: CONFLICT });
+  }
   const beside = ["every", "webhook", "serve"].filter(has).map((name) => `--${name}`);
   if (!has("watch")) {
     if (beside.length > 0)

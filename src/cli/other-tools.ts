@@ -44,6 +44,11 @@ const WORDS: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   delete:
     "Take the entry out of the manifest, or name it under `removed`, and apply. tenon destroy deletes all that is declared.",
   describe: "tenon show ADDRESS shows an object beside its declaration.",
+  "octodns-compare": "tenon zone check --live compares what is declared with what name servers answer.",
+  "octodns-dump": "tenon import --out DIR writes the account as a project.",
+  "octodns-report": "tenon zone check --live asks the name servers.",
+  "octodns-sync": "tenon plan shows what would change, tenon apply does it.",
+  "octodns-validate": "tenon validate checks the manifests.",
   diff: "tenon plan shows what would change, tenon drift what differs.",
   down: "tenon destroy deletes what is declared.",
   dump: "tenon import --out DIR writes the account as a project.",

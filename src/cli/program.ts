@@ -347,24 +347,39 @@ function explainErrors(command: Command, called: string, misused: (misuse: Misus
     const flag = /^error: unknown option '([^'=]+)/.exec(message)?.[1] ?? "";
     const habits = { ...ADVICE, ...HABITS[name] };
     if (Object.hasOwn(habits, flag)) return habits[flag];
+    const has = (long: string): boolean => command.options.some((option) => option.long === long);
+    if (/^--?json$/.test(flag) && has("--format")) return "write --format json";
     // Terraform's flags have one dash.
-    const isLong = /^-[a-z][a-z-]+$/.test(flag) && command.options.some(({ long }) => long === `-${flag}`);
-    return isLong ? `write -${flag}, with two dashes` : undefined;
+    const isLong = /^-[a-z][a-z-]+$/.test(flag) && (has(`-${flag}`) || flag === "-no-color");
+    return isLong ? `write -${flag}, with two dashes` : chosenNearly(message);
   };
   command.showHelpAfterError(`(${called} --help shows what there is)`);
   command.configureOutput({
     outputError: (text, write) => {
       const habit = habitOf(text);
-      write(habit === undefined ? text : `${text.trimEnd().split("\n")[0]}: ${habit}\n`);
+      const line = text.trimEnd().split("\n")[0] ?? "";
+      write(
+        habit === undefined ? text : line.endsWith(".") ? `${line}\n${asSentence(habit)}\n` : `${line}: ${habit}\n`,
+      );
     },
   });
   command.exitOverride((error) => {
     const habit = habitOf(error.message);
-    const advice = habit === undefined ? `${called} --help shows what there is.` : `${asSentence(habit)}.`;
+    const advice =
+      habit === undefined ? `${called} --help shows what there is.` : asSentence(habit).replace(/[^.?]$/, "$&.");
     if (error.exitCode !== 0) misused({ error, command: name, advice });
     throw error;
   });
   for (const inner of command.commands) explainErrors(inner, `${called} ${inner.name()}`, misused);
+}
+
+/** `record` for `records`. */
+function chosenNearly(message: string): string | undefined {
+  const [, value = "", choices = ""] = /value '([^']*)' is invalid.* Allowed choices are (.*)\./.exec(message) ?? [];
+  const meant = choices
+    .split(", ")
+    .find((choice) => value.length > 2 && choice !== "" && choice.startsWith(value.toLowerCase()));
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
 }
 
 function asSentence(clause: string): string {

@@ -1,7 +1,7 @@
 /** `apply --verify --undo-on-failure`: takes back what the run has done, because the nameservers do not answer as declared. */
 
 import { type Consent, type Guard, type Plan, runOfEntries } from "../index.ts";
-import { escapeGlob } from "../model/text.ts";
+import { escapeGlob, shellWord } from "../model/text.ts";
 import { isVerified, type Verification } from "../model/verification.ts";
 import { renderPlanText } from "../render/index.ts";
 import { renderPlanEventJson, type Undone } from "../render/report.ts";
@@ -46,15 +46,23 @@ async function undo(
     return notBegun("the run's own journal cannot be undone");
   }
   // What narrowed the run counts for what it was to do. All that it has done is to be taken back.
-  const { maxChanges: _max, target: _target, exclude: _exclude, ...rest } = flags;
-  const undoing: Writing = { ...session, flags: rest, goal: "undo", changedSince: null, run: read.run };
+  const { maxChanges: _max, target: _target, exclude: _exclude, ...kept } = flags;
+  const undoing: Writing = { ...session, flags: kept, goal: "undo", changedSince: null, run: read.run };
+  // A file that the flag names has the lines of the undo behind those of the run.
+  const which = flags.journal === undefined ? "" : ` --run ${read.run.started}`;
+  const journal = `${shellWord(carried.journal)}${which}`;
+  const rest = `tenon apply --undo ${journal}`;
+  const notPlanned = (): string =>
+    terminal.interrupt.first.aborted
+      ? `it was interrupted before it began. Go on with: ${rest}`
+      : `it cannot be planned. Look at: tenon undo ${journal}`;
   const first = await planIn(undoing);
-  if (!first.ok) return notBegun(notPlanned(terminal.interrupt.first.aborted));
+  if (!first.ok) return notBegun(notPlanned());
   const { consents, roots, problems } = consentsTo(first.plan);
   const allow = [...(flags.allow ?? []), ...consents];
   const exclude = roots.map(escapeGlob);
-  const made = await planIn({ ...undoing, flags: { ...rest, allow, exclude }, checkSelection: false });
-  if (!made.ok) return notBegun(notPlanned(terminal.interrupt.first.aborted), problems);
+  const made = await planIn({ ...undoing, flags: { ...kept, allow, exclude }, checkSelection: false });
+  if (!made.ok) return notBegun(notPlanned(), problems);
   const { plan } = made;
   if (flags.format === "text") terminal.print(`\n${renderPlanText(plan, terminal.results)}`);
   if (flags.format === "json") terminal.print(renderPlanEventJson(plan, Date.now()));
@@ -68,16 +76,11 @@ async function undo(
   if (done === null) return notBegun("it has no journal", all);
   const { failed, skipped, unknown, interrupted } = done.report;
   const left = failed + skipped + unknown;
-  if (left > 0 || interrupted)
-    all.push(`${left} of its changes failed, or were not begun: tenon undo ${carried.journal}`);
+  if (left > 0 || interrupted) all.push(`${left} of its changes failed, or were not begun. Go on with: ${rest}`);
   const verification = await verify(done, made);
   if (flags.format === "text" && verification !== null) printVerification(terminal, verification);
   const isServed = verification !== null && isVerified(verification);
   return { isComplete: all.length === 0 && isServed, problems: all, done, verification };
-}
-
-function notPlanned(isInterrupted: boolean): string {
-  return isInterrupted ? "it was interrupted before it began" : "it cannot be planned";
 }
 
 function notBegun(problem: string, others: readonly string[] = []): Undone {

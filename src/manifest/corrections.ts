@@ -112,6 +112,24 @@ function flow(value: Json): string {
   return `{ ${entries.map(([key, item]) => `${key}: ${flow(item as Json)}`).join(", ")} }`;
 }
 
+// A key that is known by another word.
+
+/** What other tools call a key → the keys that may be meant, of which one has to be known where it stands. */
+const WORDS_OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
+  ...{ value: ["target"], content: ["target"], data: ["target"], rdata: ["target"], points_to: ["target"] },
+  ...{ values: ["targets"], addresses: ["targets"], exchange: ["target"] },
+  ...{ cidr: ["ipv4"], cidr_block: ["ipv4"], ip_range: ["ipv4"], range: ["ipv4"], subnet: ["ipv4"] },
+  ...{ preference: ["priority"], prio: ["priority"], record_type: ["type"], hostname: ["name"], host: ["name"] },
+  ...{ email: ["soa_email"], admin: ["soa_email"], zone: ["domain"], name: ["domain", "label"] },
+  ...{ location: ["region"], datacenter: ["region"], masters: ["master_ips"], minimum: ["ttl_sec"] },
+};
+
+/** @returns null: nothing that is known here has such a name elsewhere */
+export function wordOfOthers(key: string, known: readonly string[]): string | null {
+  const meant = Object.hasOwn(WORDS_OF_OTHERS, key) ? (WORDS_OF_OTHERS[key] ?? []) : [];
+  return meant.find((one) => known.includes(one)) ?? null;
+}
+
 // A key that is known, but not where it stands.
 
 /** Schema of a manifest → key → what has it, for example `region` → a VPC. */

@@ -6,7 +6,7 @@ import { type Correction, type Diagnostic, suggest } from "../model/diagnostic.t
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest } from "../model/text.ts";
 import type { EntryViolation } from "../model/unit.ts";
-import { homesOf, keysAt, type SuggestedValue, suggestValue } from "./corrections.ts";
+import { homesOf, keysAt, type SuggestedValue, suggestValue, wordOfOthers } from "./corrections.ts";
 import { Places } from "./positions.ts";
 import { isOwnKey, manifestSchema, type UnitForm } from "./schema.ts";
 
@@ -362,7 +362,8 @@ function unknownKey(
   const homes = homesOf(key, manifest);
   // A key that is right elsewhere is hardly misspelt: `region` of a domain is not `reason`, but `target` may be `targets`.
   const found = nearest(key, known);
-  const best = found !== null && (homes.length === 0 || found.includes(key) || key.includes(found)) ? found : null;
+  const near = found !== null && (homes.length === 0 || found.includes(key) || key.includes(found)) ? found : null;
+  const best = wordOfOthers(key, known) ?? near;
   const elsewhere = homes.length === 0 || best !== null ? "" : `, but of ${listWords(homes)}`;
   const detail = `\`${key}\` is not a key of ${where}${elsewhere}.`;
   const merge = "Merge keys belong to YAML 1.1; use `defaults` or `record_sets`.";

@@ -55,12 +55,11 @@ export function explainPath(schema: JsonObject, words: readonly string[]): Expla
     if (next === null) {
       const isRoot = place.path.length === 0;
       const known = [...propertiesOf(schema, place.node).keys(), ...(isRoot ? defined(schema) : [])];
-      const elsewhere = isRoot ? pathsTo(schema, word.toLowerCase()) : [];
       return {
         ok: false,
         word,
         where: isRoot ? "a manifest" : place.path.join("."),
-        suggestion: elsewhere.length > 0 ? `There is ${elsewhere.join(", ")}.` : suggestField(word, known),
+        suggestion: suggestField(word, known),
       };
     }
     place = next;
@@ -78,11 +77,8 @@ function suggestField(word: string, known: readonly string[]): string {
   return singular === null || plain.startsWith("Did") ? plain : `Did you mean \`${singular}\`?`;
 }
 
-/** At most so many places are named where a field is that was looked for at the root. */
-const MAX_PATHS = 4;
-
-/** Where fields of a name are. The lists of records within record sets and elsewhere are left out: `domains` has them. */
-function pathsTo(schema: JsonObject, name: string): string[] {
+/** Of all fields. The lists of records within record sets and elsewhere are left out: `domains` has them. */
+function allPaths(schema: JsonObject): string[] {
   const found: string[] = [];
   const look = (path: string, depth: number): void => {
     const explained = explainField(schema, path);
@@ -90,12 +86,50 @@ function pathsTo(schema: JsonObject, name: string): string[] {
     for (const field of explained.explanation.fields) {
       if (field.name.startsWith("<")) continue;
       const below = path === "" ? field.name : `${path}.${field.name}`;
-      if (field.name === name) found.push(below);
+      found.push(below);
       look(below, depth + 1);
     }
   };
   look("", 0);
-  return found.slice(0, MAX_PATHS);
+  return found;
+}
+
+/**
+ * The fields that a short path can mean: `ttl` is each `ttl_sec`, `record.ttl` only those of records. Names are in the plural or not.
+ * @returns paths that `explainField` knows
+ */
+export function fieldsCalled(schema: JsonObject, path: string): readonly Explanation[] {
+  const words = path
+    .toLowerCase()
+    .split(".")
+    .filter((part) => part !== "");
+  const last = words.at(-1);
+  if (last === undefined) return [];
+  const paths = allPaths(schema).map((one) => one.split("."));
+  const isCalled = (name: string, word: string): boolean => name === word || name === `${word}s`;
+  const fits = (ends: (name: string) => boolean): readonly (readonly string[])[] =>
+    paths.filter((one) => {
+      const tail = one.slice(-words.length);
+      return (
+        tail.length === words.length &&
+        tail.every((name, index) => (index === words.length - 1 ? ends(name) : isCalled(name, words[index] ?? "")))
+      );
+    });
+  const exact = fits((name) => isCalled(name, last));
+  const found = exact.length > 0 || last.length < 2 ? exact : fits((name) => name.split("_").includes(last));
+  return found.flatMap((one) => {
+    const explained = explainField(schema, one.join("."));
+    return explained.ok ? [explained.explanation] : [];
+  });
+}
+
+/** What several fields of one name are, a few lines each. */
+export function renderFields(word: string, found: readonly Explanation[], width: number): string {
+  const blocks = found.map(({ path, type, description }) =>
+    [`${path}  <${type}>`, ...wrap(description, width, 2)].join("\n"),
+  );
+  const head = `${found.length} fields fit ${escapeText(word)}; tenon explain PATH shows all of one.`;
+  return `${[wrap(head, width, 0).join("\n"), ...blocks].join("\n\n")}\n`;
 }
 
 /** The fields below a path, all levels: `path type`, a line each. */

@@ -17,6 +17,26 @@ describe("tenon explain", () => {
 `);
   });
 
+  it("of a short path explains the one field that it fits, or says of each what it is", async () => {
+    const { code, stdout } = await run(["explain", "ttl"]);
+    expect(code).toBe(0);
+    expect(stdout.match(/^\S+ {2}<.*>$/gm)).toEqual([
+      "defaults.domain.ttl_sec  <whole number, or null>",
+      "defaults.record.ttl_sec  <whole number>",
+      "domains.ttl_sec  <whole number, or null>",
+      "domains.records.ttl_sec  <whole number>",
+    ]);
+    expect(stdout.split("\n").every((line) => line.length <= 80)).toBe(true);
+    expect((await explain("record.ttl")).stdout).toContain("2 fields fit record.ttl");
+    expect((await explain("refresh")).stdout).toContain("2 fields fit refresh");
+    expect((await explain("ipv4")).stdout).toContain("vpcs.subnets.ipv4 (IPv4 range)\n");
+    expect((await explain("disk_id")).stdout).toMatch(/^images\.capture\.disk_id /);
+    const paths = JSON.parse((await explain("label", "--format", "json")).stdout).map(
+      ({ path }: { path: string }) => path,
+    );
+    expect(paths).toEqual(["vpcs.label", "vpcs.subnets.label", "images.label"]);
+  });
+
   it("of a type of record shows the fields that it takes", async () => {
     const { stdout } = await explain("domain.records.mx");
     expect(stdout).toContain("domains.records.MX (MX record)");

@@ -19,6 +19,8 @@ it.each([
   [["workspace", "select", "prod"], "--env"],
   [["push"], "tenon apply"],
   [["preview"], "tenon plan"],
+  [["octodns-sync", "--doit"], "tenon apply does it"],
+  [["octodns-validate"], "tenon validate checks"],
   [["get-zones", "--format", "zone"], "tenon import --out DIR"],
 ])("%j is answered with what to use instead", async (args, words) => {
   expectPlain(await here(args, {}), 1, [`error: tenon has no command '${args[0]}'`, words]);

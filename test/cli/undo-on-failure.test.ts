@@ -119,6 +119,44 @@ describe("an apply that nameservers do not confirm", () => {
     expect(await targets(service)).toEqual(["a.made.example 192.0.2.1", "www.example.com 192.0.2.1"]);
   });
 
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)(
+    "is stopped in its undo by %s: it ends with %i, and names the command that undoes the rest",
+    async (signal, expected) => {
+      const { parseFault } = await import("../../src/emulator/index.ts");
+      const fault = parseFault("slow-headers=500,method=DELETE,path=/domains/*/records/*");
+      if (!fault.ok) throw new Error(fault.problem);
+      const many = Array.from({ length: 30 }, (_, index) => {
+        return `      - { type: A, name: h${index}, target: 192.0.2.9, ttl_sec: 300 }\n`;
+      });
+      const changed = manifest("192.0.2.1", many.join(""));
+      const { service, args, cwd } = await staged(changed, { faults: [fault.fault] });
+      const more = ["--undo-on-failure", "--journal", "a run.jsonl", "--concurrency", "1"];
+      const child = start([...args, ...more], { cwd, env: envOf(service) });
+      const end = ended(child);
+      const deleted = () => service.requests.filter(({ method }) => method === "DELETE").length;
+      await expect.poll(deleted, { timeout: 60_000 }).toBeGreaterThan(0);
+      child.kill(signal);
+      const { code, stderr } = await end;
+      expect(code).toBe(expected);
+      expect(stderr).toMatch(
+        /error: not undone: \d+ of its changes failed, or were not begun\. Go on with: tenon apply --undo '.*a run\.jsonl' --run \S+\n/,
+      );
+      expect((await targets(service)).length).toBeGreaterThan(1);
+      const [, journal = "", started = ""] = /--undo '(.*)' --run (\S+)/.exec(stderr) ?? [];
+      const rest = await run(
+        ["apply", "--undo", journal, "--run", started, "--yes", "--allow", "delete=*", "--allow", "bulk=*"],
+        {
+          ...{ cwd, env: envOf(service) },
+        },
+      );
+      expect(rest).toMatchObject({ code: 0 });
+      expect(await targets(service)).toEqual(["www.example.com 192.0.2.1"]);
+    },
+  );
+
   it("fails in its undo, too: it says what was not undone, and how to go on", async () => {
     const { parseFault } = await import("../../src/emulator/index.ts");
     const fault = parseFault("status=400,method=PUT,path=/domains/*/records/*,nth=2");
@@ -127,7 +165,9 @@ describe("an apply that nameservers do not confirm", () => {
     const { code, stdout, stderr } = await apply("--undo-on-failure", "--journal", "run.jsonl");
     expect(code).toBe(6);
     expect(stdout).toContain("Undo incomplete:");
-    expect(stderr).toMatch(/not undone: 1 of its changes failed, or were not begun: tenon undo .*run\.jsonl/);
+    expect(stderr).toMatch(
+      /not undone: 1 of its changes failed, or were not begun\. Go on with: tenon apply --undo .*run\.jsonl --run \S+\n/,
+    );
     expect(await targets(service)).toEqual(["www.example.com 192.0.2.2"]);
     // The undo has written its own run into the same file.
     expect((await run(["undo", "run.jsonl"], { cwd, env: envOf(service) })).stderr).toContain("holds several runs");

@@ -73,7 +73,6 @@ describe("a path", () => {
     ["domian", "a manifest", "Did you mean `domain`?"],
     ["domains.recrods", "domains", "Did you mean `records`?"],
     ["vpcs.subnets.cidr", "vpcs.subnets", "Known are: `label`, `ipv4`"],
-    ["ttl_sec", "a manifest", "There is defaults.domain.ttl_sec"],
     ["constructor", "a manifest", "Known are"],
     ["owner.x", "owner", ""],
   ])("%s is not there, and what is near is named", (path, where, words) => {

@@ -361,7 +361,10 @@ async function carryOut(
     const page = () => renderReportHtml(report, plan, verification, { ...pageLook(terminal), undone });
     await givePage(terminal, page, connection.token);
   }
-  const code = exitCodeOf(report, terminal.interrupt.code());
+  const signalled = terminal.interrupt.code();
+  // A signal during the undo leaves a run that is whole, and an undo that is not.
+  if (undone !== null && !undone.isComplete && signalled !== null) return signalled;
+  const code = exitCodeOf(report, signalled);
   if (code !== EXIT.done || verification === null) return code;
   return verifiedCode(terminal, verification, EXIT.partial);
 }

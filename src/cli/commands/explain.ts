@@ -5,7 +5,7 @@ import { readPackageFile } from "../../files/package-files.ts";
 import { lintRules } from "../../index.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { jsonText, nearest } from "../../model/text.ts";
-import { explainField, fieldTree, renderExplanation } from "../../render/explain.ts";
+import { explainField, fieldsCalled, fieldTree, renderExplanation, renderFields } from "../../render/explain.ts";
 import { escapeText, usableWidth, wrap } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { formatFlag } from "../flags.ts";
@@ -31,6 +31,7 @@ Examples:
   tenon explain domains
   tenon explain domain.records.MX
   tenon explain vpcs.subnets.ipv4
+  tenon explain ttl
   tenon explain images --recursive
   tenon explain mx-without-spf`,
     )
@@ -57,6 +58,14 @@ async function explain(terminal: Terminal, what: string, { recursive, format }: 
   const code = codes.get(what);
   if (code !== undefined) {
     terminal.print(format === "json" ? `${jsonText({ code: what, ...code }, 2)}\n` : codeText(what, code, width));
+    return EXIT.done;
+  }
+  const called = fieldsCalled(schema, what);
+  const [only] = called;
+  if (only !== undefined) {
+    if (format === "json") terminal.print(`${jsonText(called.length === 1 ? only : called, 2)}\n`);
+    else if (called.length === 1) terminal.print(renderExplanation(only, width));
+    else terminal.print(renderFields(what, called, width));
     return EXIT.done;
   }
   const near = what.includes("-") ? nearest(what, [...codes.keys()]) : null;

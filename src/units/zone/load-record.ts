@@ -219,6 +219,8 @@ function loadTarget(text: string, type: RecordType, context: ZoneContext, span: 
     case "ipv6":
       return canonicalIpv6(text) ?? fail(badAddress(text, "IPv6", "2001:db8::10"));
     case "name": {
+      const written = WRITTEN_NUMBERS[type]?.exec(text)?.groups;
+      if (written !== undefined) return fail(numbersInTarget(text, type, written));
       const name = targetName(text, context.zone, rulesOf(type).allowsRoot ?? false);
       return name.ok ? name.name : fail(targetProblem(text, type, name));
     }
@@ -229,6 +231,23 @@ function loadTarget(text: string, type: RecordType, context: ZoneContext, span: 
       return problem === null ? text : fail(problem);
     }
   }
+}
+
+/** What zone files and other tools write before the name. */
+const WRITTEN_NUMBERS: Readonly<Partial<Record<RecordType, RegExp>>> = {
+  MX: /^(?<priority>\d{1,5})\s+(?<target>\S+)$/,
+  SRV: /^(?<priority>\d{1,5})\s+(?<weight>\d{1,5})\s+(?<port>\d{1,5})\s+(?<target>\S+)$/,
+};
+
+function numbersInTarget(text: string, type: RecordType, written: Readonly<Record<string, string>>): Problem {
+  const keys = Object.keys(written).filter((key) => key !== "target");
+  const fields = [...keys, "target"].map((key) => `${key}: ${written[key]}`).join(", ");
+  return {
+    code: "bad-target",
+    summary: `the target holds the ${keys.join(", ").replace(/, (?=[^,]*$)/, " and ")}`,
+    detail: `\`${text}\` is how a zone file writes it. In a manifest each value of a record of type ${type} has a key of its own.`,
+    fix: `Write \`${fields}\`.`,
+  };
 }
 
 function tooLong(length: number): Problem {

@@ -1,0 +1,172 @@
+/** What is wrong with the syntax of a YAML text, in words, each with a fix. */
+
+import type * as YamlLibrary from "yaml";
+import type { Lexer, YAMLError } from "yaml";
+import type { Diagnostic } from "../model/diagnostic.ts";
+
+type Yaml = typeof YamlLibrary;
+
+/** Whether the tree around the error can be relied on, for example because a scalar only lacks its quotes. */
+export function isSound(error: YAMLError, text: string): boolean {
+  if (error.code === "MULTIPLE_DOCS") return true;
+  return error.code === "BAD_SCALAR_START" && /[@`]/.test(text[error.pos[0]] ?? "");
+}
+
+/** One diagnostic for each line that has errors: the library's later errors on a line follow from the first. */
+export function syntaxDiagnostics(file: string, text: string, errors: readonly YAMLError[], yaml: Yaml): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const unclosed = errors.length === 0 || errors.some(isOpenQuote) ? null : findUnclosed(text, new yaml.Lexer());
+  // What comes after an open bracket is read as part of it: its errors follow from that.
+  const own = unclosed === null ? errors : errors.filter(({ pos }) => pos[0] < unclosed.start);
+  if (unclosed !== null) diagnostics.push(unclosedBracket(file, text, unclosed));
+  let lineEnd = -1;
+  for (const error of [...own].sort((a, b) => a.pos[0] - b.pos[0])) {
+    const start = Math.min(error.pos[0], text.length);
+    if (error.code === "MULTIPLE_DOCS" || (start <= lineEnd && !isSound(error, text))) continue;
+    const next = text.indexOf("\n", start);
+    lineEnd = next === -1 ? text.length : next;
+    const end = Math.max(start, Math.min(error.pos[1], lineEnd));
+    diagnostics.push({ severity: "error", ...explain(error, text), span: { file, start, end } });
+  }
+  return diagnostics;
+}
+
+function isOpenQuote({ code, message }: YAMLError): boolean {
+  return code === "MISSING_CHAR" && message.includes("quote");
+}
+
+function unclosedBracket(file: string, text: string, { start, bracket, closing, noticed }: Unclosed): Diagnostic {
+  const lineOf = (offset: number): number => text.slice(0, offset).split("\n").length;
+  const found = text[noticed] ?? "";
+  const where =
+    noticed >= text.trimEnd().length
+      ? "The file ends before anything closes it"
+      : lineOf(noticed) === lineOf(start)
+        ? `\`${found}\` stands where \`${closing}\` is wanted`
+        : `Nothing closes it before line ${lineOf(noticed)}`;
+  return {
+    code: "yaml-syntax",
+    severity: "error",
+    summary: `a \`${bracket}\` is not closed`,
+    detail: `${where}. What comes after it is read once it is closed.`,
+    fix: `Add \`${closing}\`; within a value that is text a bracket needs quotes around all of it.`,
+    span: { file, start, end: start + 1 },
+  };
+}
+
+type Explanation = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+
+function explain(error: YAMLError, text: string): Explanation {
+  if (text.slice(error.pos[0] - 1, error.pos[0] + 1) === "${") return unquotedReference();
+  switch (error.code) {
+    case "BAD_SCALAR_START":
+      return reserved(text[error.pos[0]] ?? "");
+    case "BLOCK_AS_IMPLICIT_KEY":
+      return {
+        code: "unquoted-value",
+        summary: "a value with `: ` in it must be quoted",
+        detail: "In YAML a colon followed by a space ends a key, so this reads as a mapping inside a value.",
+        fix: 'Quote the whole value: key: "text: more text". If a nested key was meant, put it on its own line.',
+      };
+    case "TAB_AS_INDENT":
+      return {
+        code: "yaml-syntax",
+        summary: "a tab is used for indentation",
+        detail: "YAML is indented with spaces only.",
+        fix: "Replace the tab by spaces.",
+      };
+    case "MISSING_CHAR":
+      return missing(error);
+    case "UNEXPECTED_TOKEN":
+      return {
+        code: "yaml-syntax",
+        summary: "unexpected text",
+        detail: `${sentence(error.message)} Text behind a closing quote, bracket or value is a common cause.`,
+        fix: "Quote the whole value, or remove what does not belong to it.",
+      };
+    default:
+      return {
+        code: "yaml-syntax",
+        summary: "the YAML cannot be read",
+        detail: sentence(error.message),
+        fix: "Check indentation, brackets and quotes here and on the line before.",
+      };
+  }
+}
+
+function unquotedReference(): Explanation {
+  return {
+    code: "unquoted-value",
+    summary: "a reference within { } or [ ] must be quoted",
+    detail: "Inside braces and brackets YAML takes the `{` of `${…}` for the start of a mapping.",
+    fix: 'Quote the value: "${var.name}", or write the mapping over several lines without braces.',
+  };
+}
+
+function reserved(character: string): Explanation {
+  return {
+    code: "unquoted-value",
+    summary: `a value that begins with \`${character}\` must be quoted`,
+    detail: `YAML reserves \`${character}\` at the start of a value.`,
+    fix: `Quote it: "${character}"${character === "@" ? ". For the apex of a zone, `name` may also be left out" : ""}.`,
+  };
+}
+
+function missing(error: YAMLError): Explanation {
+  const quote = /quote/.test(error.message);
+  return {
+    code: "yaml-syntax",
+    summary: quote ? "a quoted value is not closed" : "a character is missing",
+    detail: sentence(error.message),
+    fix: quote ? "Close the quote; a quote inside the value is written \\\" or, in single quotes, ''." : "Add it.",
+  };
+}
+
+function sentence(message: string): string {
+  const text = message.trim().replace(/\s+/g, " ");
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+// The bracket that nothing closes.
+
+interface Unclosed {
+  /** Where it opens. */
+  readonly start: number;
+  readonly bracket: "{" | "[";
+  readonly closing: "}" | "]";
+  /** Where it becomes clear that nothing closes it. */
+  readonly noticed: number;
+}
+
+const CLOSING = { "{": "}", "[": "]" } as const;
+
+/** Marks of the lexer that stand for no text: the start of a document, of a plain value, and the end of a bracket that it gives up. */
+const DOCUMENT = "\u0002";
+const SCALAR = "\u001f";
+const GIVEN_UP = "\u0018";
+
+/** The first: YAML's own error stands where the reader gives up, often lines below it. */
+function findUnclosed(text: string, lexer: Lexer): Unclosed | null {
+  const open: { start: number; bracket: "{" | "[" }[] = [];
+  let offset = 0;
+  let isLineStart = true;
+  const unclosed = (): Unclosed | null => {
+    const last = open.at(-1);
+    return last === undefined ? null : { ...last, closing: CLOSING[last.bracket], noticed: offset };
+  };
+  for (const lexeme of lexer.lex(text)) {
+    if (lexeme === DOCUMENT || lexeme === SCALAR) continue;
+    if (lexeme === GIVEN_UP) return unclosed();
+    // An entry of a list that is written line by line cannot stand within brackets.
+    if (lexeme === "-" && isLineStart && open.length > 0) return unclosed();
+    if (lexeme === "{" || lexeme === "[") open.push({ start: offset, bracket: lexeme });
+    else if (lexeme === "}" || lexeme === "]") {
+      const last = open.at(-1);
+      if (last !== undefined && CLOSING[last.bracket] !== lexeme) return unclosed();
+      open.pop();
+    }
+    isLineStart = lexeme === "\n" || lexeme === "\r\n" || (isLineStart && /^[ \t]*$/.test(lexeme));
+    offset += lexeme.length;
+  }
+  return unclosed();
+}
