@@ -3,12 +3,12 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { writeProblem } from "../../files/files.ts";
-import type { Fleet, FleetAccount, FleetEvent } from "../../fleet/index.ts";
+import { whyLinkRefused, writeProblem } from "../../files/files.ts";
+import type { Fleet, FleetAccount, FleetEvent, FleetOptions } from "../../fleet/index.ts";
 import type { ClientApi } from "../../index.ts";
 import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
 import { suggestion } from "../../model/text.ts";
-import { renderFleetJsonParts, renderFleetMarkdown, renderFleetText } from "../../render/fleet.ts";
+import { renderFleetJsonParts, renderFleetMarkdown, renderFleetTextParts } from "../../render/fleet.ts";
 import { type Column, renderListJson, renderTable } from "../../render/listing.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
@@ -53,6 +53,15 @@ function addFleetFlags(command: Command): Command {
     );
 }
 
+/** What those that send something take. */
+function addTokenHostFlag(command: Command): Command {
+  return command.option(
+    "--token-host <host>",
+    "tokens may be sent to this host, too; repeatable;\nalso TENON_TOKEN_HOSTS",
+    collect,
+  );
+}
+
 /** What those that run something for each account take. */
 function addRunFlags(command: Command, description: string): Command {
   return addFleetFlags(command)
@@ -93,7 +102,7 @@ function addValidate(fleet: Command, terminal: Terminal, finish: Finish): void {
     .option("--strict", "warnings are errors")
     .addOption(fullFlag())
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "validate", file, flags, null)));
-  addRunFlags(command, "text is for people, json for programs, markdown for a comment");
+  addRunFlags(command, FORMATS);
 }
 
 function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
@@ -107,8 +116,10 @@ function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
     .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .addHelpText("after", EXAMPLES)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "plan", file, flags, null)));
-  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment"));
+  addPlanFlags(addTokenHostFlag(addRunFlags(command, FORMATS)));
 }
+
+const FORMATS = "text is for people, json for programs, markdown for a comment";
 
 function addApply(fleet: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   const command = fleet
@@ -122,7 +133,7 @@ function addApply(fleet: Command, terminal: Terminal, finish: Finish, connect: C
     .addOption(failOnFlag("do nothing in an account where a change is: refused, blocked, or either"))
     .addHelpText("after", EXAMPLES)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "apply", file, flags, connect)));
-  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment"));
+  addPlanFlags(addTokenHostFlag(addRunFlags(command, FORMATS)));
 }
 
 function addDrift(fleet: Command, terminal: Terminal, finish: Finish): void {
@@ -136,7 +147,7 @@ function addDrift(fleet: Command, terminal: Terminal, finish: Finish): void {
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
     .option("--exclude <address>", "all but this address; repeatable", collect)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "drift", file, flags, null)));
-  addRunFlags(command, "text is for people, json for programs, markdown for an issue");
+  addTokenHostFlag(addRunFlags(command, "text is for people, json for programs, markdown for an issue"));
 }
 
 const EXAMPLES = `
@@ -149,6 +160,7 @@ Examples:
 
 interface FleetFlags {
   readonly select?: readonly string[];
+  readonly tokenHost?: readonly string[];
 }
 
 /** `all`: whether they are selected or not. */
@@ -157,12 +169,29 @@ type Opened =
   | { readonly ok: false; readonly code: ExitCode };
 
 /** The fleet with the accounts that are selected: at least one. */
-async function open(terminal: Terminal, file: string | undefined, { select = [] }: FleetFlags): Promise<Opened> {
-  const { loadFleet, parseSelection } = await import("../../fleet/index.ts");
-  const { fleet, fault, diagnostics, sources } = await loadFleet(file ?? ".", {
+async function open(
+  terminal: Terminal,
+  file: string | undefined,
+  { select = [], tokenHost = [] }: FleetFlags,
+  purpose: NonNullable<FleetOptions["purpose"]>,
+): Promise<Opened> {
+  const { loadFleet, parseSelection, parseTokenHosts } = await import("../../fleet/index.ts");
+  const listed = parseTokenHosts([...tokenHost, terminal.environment["TENON_TOKEN_HOSTS"] ?? ""]);
+  if (!listed.ok) {
+    const summary = `--token-host and TENON_TOKEN_HOSTS do not take '${listed.part}'`;
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary,
+      fix: "Write a host, such as api.example.com, or HOST:PORT.",
+    });
+    return { ok: false, code: EXIT.error };
+  }
+  const fallback = {
     service: terminal.environment["TENON_SERVICE"]?.trim() ?? "",
     baseUrl: terminal.environment["TENON_BASE_URL"]?.trim() ?? "",
-  });
+  };
+  const options = { purpose, tokenHosts: listed.hosts };
+  const { fleet, fault, diagnostics, sources } = await loadFleet(file ?? ".", fallback, options);
   sayDiagnostics(terminal, diagnostics, sources);
   if (fleet === null) return { ok: false, code: fault === "request" ? EXIT.error : EXIT.invalid };
   const parsed = parseSelection(select);
@@ -187,7 +216,7 @@ async function list(
   file: string | undefined,
   flags: FleetFlags & { readonly format: "table" | "json" },
 ): Promise<ExitCode> {
-  const opened = await open(terminal, file, flags);
+  const opened = await open(terminal, file, flags, "list");
   if (!opened.ok) return opened.code;
   const { accounts } = opened.fleet;
   terminal.print(
@@ -205,7 +234,7 @@ const COLUMNS: readonly Column<FleetAccount>[] = [
     shown: ({ project }) => relative(".", project) || ".",
   },
   { field: "environment", heading: "ENVIRONMENT", value: ({ environment }) => environment },
-  { field: "base_url", heading: "SERVICE", value: ({ baseUrl }) => baseUrl },
+  { field: "base_url", heading: "SERVICE", value: ({ baseUrl }) => baseUrl || null },
   {
     field: "token",
     heading: "TOKEN",
@@ -250,7 +279,7 @@ function run(
       sayError(inner, { code: "consent-not-asked", summary: "fleet apply does not ask for each account", fix });
       return EXIT.error;
     }
-    const opened = await open(inner, file, flags);
+    const opened = await open(inner, file, flags, command === "validate" ? "check" : "send");
     if (!opened.ok) return opened.code;
     const { accounts } = opened.fleet;
     const { canary } = flags;
@@ -271,9 +300,9 @@ function run(
       sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
       return EXIT.error;
     }
-    const results = await inner.interrupt.whileHandlingSignals(() =>
-      runAll(inner, { command, ...opened }, flags, connect),
-    );
+    // A command that only reads has nothing to end in order, and code that computes would not notice a signal: the system ends it at once.
+    const work = (): Promise<AccountResult[]> => runAll(inner, { command, ...opened }, flags, connect);
+    const results = await (command === "apply" ? inner.interrupt.whileHandlingSignals(work) : work());
     return show(inner, { command, accounts: results }, flags);
   });
 }
@@ -285,6 +314,8 @@ function planFile(folder: string, { name }: FleetAccount): string {
 /** Takes out what an earlier run has saved for these accounts: an apply must not find it where the plan has failed this time. */
 async function prepareFolder(folder: string, accounts: readonly FleetAccount[]): Promise<string | null> {
   try {
+    const led = await whyLinkRefused(folder);
+    if (led !== null) return led;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const account of accounts) await rm(planFile(folder, account), { force: true });
     return null;
@@ -303,7 +334,17 @@ async function runAll(
   const { accounts } = fleet;
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
-  const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, jsonInto: _, ...shared } = flags;
+  const {
+    workers,
+    canary = null,
+    maxFailures = null,
+    stopOnGuard = false,
+    plan,
+    out,
+    jsonInto,
+    tokenHost: _,
+    ...shared
+  } = flags;
   const queue = new EmbeddedQueue();
   try {
     return await runFleet({
@@ -315,10 +356,10 @@ async function runAll(
           ...shared,
           ...(plan === undefined ? {} : { plan: planFile(plan, account) }),
           ...(out === undefined ? {} : { out: planFile(out, account) }),
-          // The document of each account is kept whatever the format is.
           format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
         };
-        return runAccount(terminal, command, account, own, { hidden, connect });
+        const keepsDocument = flags.format === "json" || jsonInto !== undefined;
+        return runAccount(terminal, command, account, own, { hidden, connect, keepsDocument });
       },
     });
   } finally {
@@ -353,7 +394,8 @@ async function show(terminal: Terminal, report: FleetReport, flags: RunFlags): P
   if (flags.format === "json") for (const part of renderFleetJsonParts(report)) terminal.print(part);
   if (flags.format === "markdown") terminal.print(renderFleetMarkdown(report));
   if (flags.format === "text") {
-    terminal.print(renderFleetText(report, { width: terminal.results.width, full: flags.full ?? false }));
+    const look = { width: terminal.results.width, full: flags.full ?? false };
+    for (const part of renderFleetTextParts(report, look)) terminal.print(part);
   }
   terminal.document?.(renderFleetJsonParts(report), undefined);
   await writeGithubSummary(terminal, () => renderFleetMarkdown(report));
