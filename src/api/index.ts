@@ -15,7 +15,7 @@ import { formOf, prepareUpload, type Reach, uploadReach } from "./upload.ts";
 
 export type { Clock } from "../model/clock.ts";
 export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
-export { type CheckedBaseUrl, checkBaseUrl, systemClock } from "./connection.ts";
+export { type CheckedBaseUrl, checkBaseUrl, isLoopback, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
 
@@ -47,7 +47,7 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
     },
     get: ({ path, query }, signal) =>
       sender({ method: "GET", path, ...(query === undefined ? {} : { query }) }, shared(signal)),
-    send: (request, signal) => sender(request, shared(signal)),
+    send: (request, signal, waits) => sender(request, shared(signal), shared(waits)),
     list: (request, signal) => list(request, shared(signal)),
     upload: async (request, signal) => {
       const prepared = await prepareUpload(request, reach);
@@ -75,7 +75,7 @@ export function withReading(api: ClientApi, reading: ReadClient): ClientApi {
     },
     get: (request, signal) => reading.get(request, signal),
     list: (request, signal) => reading.list(request, signal),
-    send: (request, signal) => api.send(request, signal),
+    send: (request, signal, waits) => api.send(request, signal, waits),
     upload: (request, signal) => api.upload(request, signal),
     limits: () => api.limits(),
     close: () => api.close(),
@@ -121,26 +121,32 @@ interface SenderOptions {
   readonly requests: RequestSender;
 }
 
-function createSender(options: SenderOptions): (request: ApiRequest, signal?: AbortSignal) => Promise<Answer> {
+function createSender(
+  options: SenderOptions,
+): (request: ApiRequest, signal?: AbortSignal, waits?: AbortSignal) => Promise<Answer> {
   const { dialect, requests } = options;
   /** An earlier request succeeded only at the other path. */
   let usesOtherPath = false;
 
-  async function sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Answer> {
-    const answer = await requests.send(deliveryOf(request, options), signal);
+  async function sendOnce(
+    request: ApiRequest,
+    signal: AbortSignal | undefined,
+    waits: AbortSignal | undefined,
+  ): Promise<Answer> {
+    const answer = await requests.send(deliveryOf(request, options), signal, waits);
     if (answer.ok) return { ...answer, body: fromWire(answer.body, request.path, dialect) };
     return { ok: false, failure: { ...answer.failure, errors: errorsFromWire(answer.failure.errors, dialect) } };
   }
 
-  return async (request, signal) => {
+  return async (request, signal, waits) => {
     if (request.path.some((segment) => /^\.{0,2}$/.test(segment))) return refusedHere("an id is empty or made of dots");
     if (!request.path.every((segment) => SEGMENT.test(segment)))
       return refusedHere("an id holds what no id of the API does");
     const path = otherPath(request, dialect);
-    if (path === null) return sendOnce(request, signal);
-    const answer = await sendOnce(usesOtherPath ? { ...request, path } : request, signal);
+    if (path === null) return sendOnce(request, signal, waits);
+    const answer = await sendOnce(usesOtherPath ? { ...request, path } : request, signal, waits);
     if (usesOtherPath || answer.ok || answer.failure.status !== 404) return answer;
-    const other = await sendOnce({ ...request, path }, signal);
+    const other = await sendOnce({ ...request, path }, signal, waits);
     usesOtherPath = other.ok;
     return other;
   };

@@ -19,7 +19,8 @@ export interface PreparedRequest {
 
 export interface RequestSender {
   readonly requestCount: number;
-  send(prepared: PreparedRequest, signal: AbortSignal | undefined): Promise<Answer>;
+  /** @param waits ends waits only; undefined: as `signal` */
+  send(prepared: PreparedRequest, signal: AbortSignal | undefined, waits?: AbortSignal): Promise<Answer>;
 }
 
 interface RequestSenderOptions {
@@ -55,7 +56,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   let requestCount = 0;
   let everAnswered = false;
 
-  async function send(prepared: PreparedRequest, signal: AbortSignal | undefined): Promise<Answer> {
+  async function send(
+    prepared: PreparedRequest,
+    signal: AbortSignal | undefined,
+    waits: AbortSignal | undefined = signal,
+  ): Promise<Answer> {
     const state: AttemptState = {
       attempts: 0,
       lost: 0,
@@ -65,8 +70,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       servedAt: null,
     };
     for (;;) {
-      const permit = prepared.endpoint === null ? null : await limiter.acquire(prepared.endpoint, state.place, signal);
-      if (signal?.aborted) {
+      // Once an attempt may have had an effect, a repeat is what tells whether it had.
+      const patience = state.effect === "unknown" ? signal : waits;
+      const permit =
+        prepared.endpoint === null ? null : await limiter.acquire(prepared.endpoint, state.place, patience);
+      if (signal?.aborted || patience?.aborted) {
         permit?.release(null);
         return interrupted(state);
       }
@@ -92,7 +100,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       const wait = afterFailedAttempt(prepared, state, result, permit);
       if (wait === null) return { ok: false, failure: failureOf(result, prepared, state) };
       // A throttled request waits in `limiter.acquire`, which keeps all others of its endpoint back as well.
-      if (!(result.throttled && permit)) await clock.sleep(wait, signal);
+      if (!(result.throttled && permit)) await clock.sleep(wait, state.effect === "unknown" ? signal : waits);
     }
   }
 

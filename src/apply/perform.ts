@@ -45,7 +45,7 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const journalFailure = await writeIntent({ step: step.id, reason: "step", method, path: path.value, body }, context);
   if (journalFailure !== null) return journalFailure;
   const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
-  const answer = await context.api.send(request, context.aborting);
+  const answer = await context.api.send(request, context.aborting, context.stopping);
   const notice = noticeOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
   const result = { ...resultOf(step, answer, unit), notices: notice === null ? [] : [notice] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
@@ -232,7 +232,7 @@ async function performWait(step: WaitStep, context: Context): Promise<StepResult
   const deadline = context.clock.now() + step.limitSeconds * 1000;
   let interval = FIRST_POLL_INTERVAL_SECONDS;
   for (;;) {
-    const answer = await context.api.get({ path: path.value }, context.aborting);
+    const answer = await context.api.get({ path: path.value }, context.stopping);
     if (!answer.ok) {
       const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
       const gone = `${step.id}: the object that it waited for is gone: somebody else deleted it; plan again`;

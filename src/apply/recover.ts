@@ -117,7 +117,7 @@ async function repeat(lost: Lost): Promise<StepResult> {
   context.note(step.id, "repeating", "it had not happened and is sent once more");
   const journalFailure = await writeIntent({ step: step.id, reason: "repeat", method, path, body: step.body }, context);
   if (journalFailure !== null) return journalFailure;
-  const result = resultOf(step, await context.api.send(request, context.aborting), unit);
+  const result = resultOf(step, await context.api.send(request, context.aborting, context.stopping), unit);
   if (result.outcome === "done") return { ...result, repeated: true };
   return { ...(await listAfterRepeat(lost, result)), repeated: true };
 }

@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ChangedSince, Connection, Consent, ConsentRule, PlanInputs } from "../index.ts";
+import type { FleetInput } from "../model/plan.ts";
 
 export interface ProjectFlags {
   readonly env?: string;
@@ -41,6 +42,8 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly neverDestroy?: boolean;
   readonly jsonInto?: string;
   readonly htmlInto?: string;
+  /** Not a flag: the account of a fleet that the command is run for. */
+  readonly fleet?: FleetInput;
 }
 
 /** What narrows a run to a change of the manifests: the flag, or the plan file that is carried out. */

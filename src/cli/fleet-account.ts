@@ -1,9 +1,12 @@
 /** Runs a command of the command line for one account of a fleet, in this process, with the account's own token and no other. */
 
+import { stat } from "node:fs/promises";
 import type { FleetAccount } from "../fleet/index.ts";
 import { type ClientApi, SERVICES } from "../index.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { codeBlock } from "../render/markdown/parts.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
 import { holdsToken, redactToken, type WithClient } from "./connection.ts";
@@ -16,7 +19,8 @@ import type { Terminal } from "./terminal.ts";
 type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
 
 /** What the fleet's command was asked for, for every account. */
-export interface AccountFlags extends Omit<PlanFlags, "env" | "var" | "varFile" | "baseUrl" | "service" | "dialect"> {
+export interface AccountFlags
+  extends Omit<PlanFlags, "env" | "var" | "varFile" | "baseUrl" | "service" | "dialect" | "fleet"> {
   readonly failOn?: readonly FailOn[];
   readonly strict?: boolean;
   readonly yes?: boolean;
@@ -26,24 +30,31 @@ export interface AccountFlags extends Omit<PlanFlags, "env" | "var" | "varFile" 
   readonly out?: string;
 }
 
-/** @param connect opens a client that writes; null: the command only reads */
+interface AccountRun {
+  /** The variables that hold tokens of the fleet's accounts. */
+  readonly hidden: ReadonlySet<string>;
+  /** Opens a client that writes; null: the command only reads. */
+  readonly connect: WithClient<ClientApi> | null;
+  /** Whether somebody reads the JSON document: it may be long. */
+  readonly keepsDocument: boolean;
+}
+
 export async function runAccount(
   outer: Terminal,
   command: FleetCommand,
   account: FleetAccount,
   flags: AccountFlags,
-  { hidden, connect }: { readonly hidden: ReadonlySet<string>; readonly connect: WithClient<ClientApi> | null },
+  { hidden, connect, keepsDocument }: AccountRun,
 ): Promise<Ran> {
-  const captured = new Capture(outer, environmentOf(outer, account, hidden));
+  const environment = environmentOf(outer, account, hidden);
+  // What `validate` prints is text whatever the format is.
+  const markup = flags.format === "markdown" && command !== "validate" ? "markdown" : "plain";
+  const captured = new Capture(outer, { environment, markup, handlesSignals: command === "apply" });
   const { terminal } = captured;
-  const variable = "env" in account.token ? account.token.env : null;
-  const isMissing = command !== "validate" && variable !== null && !outer.environment[variable]?.trim();
+  const problem = command === "validate" ? null : await tokenProblem(outer, account);
   let code: ExitCode = EXIT.error;
-  if (isMissing) {
-    const summary = `no token is set: ${variable} is empty`;
-    const fix = `Set ${variable} where this account is run.`;
-    sayDiagnostics(terminal, [{ code: "token-missing", severity: "error", summary, detail: "", fix }]);
-  } else {
+  if (problem !== null) sayDiagnostics(terminal, [problem]);
+  else {
     try {
       code = await perform(terminal, command, account.project, flagsOf(account, flags), connect);
     } catch (error) {
@@ -53,12 +64,36 @@ export async function runAccount(
         for (const line of (error.stack ?? "").split("\n")) terminal.say(`${escapeText(line)}\n`);
     }
   }
-  return captured.outcome(command, code);
+  const outcome = captured.outcome(command, code);
+  return keepsDocument ? outcome : { ...outcome, document: null };
 }
 
-function flagsOf(account: FleetAccount, flags: AccountFlags): AccountFlags & PlanFlags {
+/** A token file that is a pipe would keep the others waiting. */
+async function tokenProblem({ environment }: Terminal, { token }: FleetAccount): Promise<Diagnostic | null> {
+  if ("env" in token) {
+    if (variableOf(environment, token.env).trim() !== "") return null;
+    const summary = `no token is set: ${token.env} is empty`;
+    const fix = `Set ${token.env} where this account is run.`;
+    return { code: "token-missing", severity: "error", summary, detail: "", fix };
+  }
+  const found = await stat(token.file).catch(() => null);
+  if (found?.isFile() !== false) return null;
+  const summary = `the token file is not a regular file: ${token.file}`;
+  const fix = "Name a file that holds the token and nothing else.";
+  return { code: "token-file-unreadable", severity: "error", summary, detail: "", fix };
+}
+
+/** A fleet file may name any variable: `constructor` is none. */
+function variableOf(environment: Terminal["environment"], name: string): string {
+  return (Object.hasOwn(environment, name) ? environment[name] : undefined) ?? "";
+}
+
+/** A saved plan is pinned: a file in the folder of plans must not choose the goal, the environment, the variables or the account. */
+function flagsOf(account: FleetAccount, flags: AccountFlags): AccountFlags & PlanFlags & { readonly pin: boolean } {
   return {
     ...flags,
+    pin: flags.plan !== undefined,
+    fleet: { name: account.name, service: account.baseUrl, account: account.account },
     ...(account.environment === null ? {} : { env: account.environment }),
     var: account.variables,
     baseUrl: account.baseUrl,
@@ -100,7 +135,7 @@ function environmentOf(
   );
   return {
     ...own,
-    ...("env" in token ? { TENON_TOKEN: environment[token.env] } : {}),
+    ...("env" in token ? { TENON_TOKEN: variableOf(environment, token.env) } : {}),
     ...(account === null ? {} : { TENON_ACCOUNT: account }),
   };
 }
@@ -111,27 +146,37 @@ const SERVICE_TOKENS: ReadonlySet<string> = new Set(SERVICES.map(({ tokenVariabl
 /** Keeps what a command prints and says, and its JSON document. */
 class Capture {
   readonly terminal: Terminal;
-  #text = "";
+  readonly #markup: Ran["markup"];
+  /** What was printed as results, and what was said: of markdown only the first is. */
+  readonly #pieces: { readonly isResult: boolean; text: string }[] = [];
   #document: string | null = null;
   #holdsToken = false;
   /** Undefined: of a file that no command has read yet. */
   #token: string | undefined;
   readonly #problems: ReturnType<typeof diagnosticsJson>[number][] = [];
 
-  constructor(outer: Terminal, environment: Terminal["environment"]) {
-    const keep = (text: string): void => {
-      this.#text += text;
-    };
-    this.#token = environment["TENON_TOKEN"];
+  constructor(
+    outer: Terminal,
+    about: {
+      readonly environment: Terminal["environment"];
+      readonly markup: Ran["markup"];
+      readonly handlesSignals: boolean;
+    },
+  ) {
+    this.#markup = about.markup;
+    const { interrupt } = outer;
+    const whileHandlingSignals: typeof interrupt.whileHandlingSignals = (work) => work();
+    this.#token = about.environment["TENON_TOKEN"];
     this.terminal = {
       ...outer,
-      environment,
+      interrupt: about.handlesSignals ? interrupt : { ...interrupt, whileHandlingSignals },
+      environment: about.environment,
       isCaptured: true,
       canAsk: false,
       messages: { ...outer.messages, isTerminal: false },
       results: { ...outer.results, isTerminal: false },
-      print: keep,
-      say: keep,
+      print: (text) => this.#keep(text, true),
+      say: (text) => this.#keep(text, false),
       document: (parts, token) => {
         const text = [...parts].join("");
         this.#token = token ?? this.#token;
@@ -144,6 +189,20 @@ class Capture {
     };
   }
 
+  #keep(text: string, isResult: boolean): void {
+    const last = this.#pieces.at(-1);
+    if (last?.isResult === isResult) last.text += text;
+    else this.#pieces.push({ isResult, text });
+  }
+
+  /** Messages are plain text: in markdown they stand in code, as results do that quote others. */
+  #text(): string {
+    if (this.#markup === "plain") return this.#pieces.map(({ text }) => text).join("");
+    return this.#pieces
+      .map(({ isResult, text }) => (isResult ? text : `\n${codeBlock(text.trimEnd().split("\n"), "text")}\n\n`))
+      .join("");
+  }
+
   outcome(command: FleetCommand, code: ExitCode): Ran {
     const parsed: Json = this.#document === null ? null : JSON.parse(this.#document);
     const document = this.#document ?? (this.#problems.length === 0 ? null : renderErrorsJson(this.#problems, false));
@@ -153,11 +212,12 @@ class Capture {
     const done = isJsonObject(parsed) ? HEADLINES[command](parsed) : null;
     const headline = (code === EXIT.done || code === EXIT.pending ? done : (failed ?? done)) ?? `ended with ${code}`;
     // A page or a comment of many accounts is passed on to more people than an account's own output.
-    const text = QUIET.has(headline) ? "" : redactToken(this.#text, this.#token ?? "");
-    if (!this.#holdsToken) return { type: "ran", code, headline, text, document };
+    const text = QUIET.has(headline) ? "" : redactToken(this.#text(), this.#token ?? "");
+    const [type, markup] = ["ran", this.#markup] as const;
+    if (!this.#holdsToken) return { type, code, headline, text, markup, document };
     // As with --json-into: what was found weighs less than that it cannot be kept.
     const worse = code === EXIT.done || code === EXIT.pending ? EXIT.error : code;
-    return { type: "ran", code: worse, headline: TOKEN_IN_DOCUMENT, text, document: null };
+    return { type, code: worse, headline: TOKEN_IN_DOCUMENT, text, markup, document: null };
   }
 }
 

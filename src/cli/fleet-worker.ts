@@ -29,6 +29,7 @@ export interface WorkerFlags extends QueueFlags {
   readonly lease: number;
   /** A folder. */
   readonly plans?: string;
+  readonly tokenHost?: readonly string[];
   readonly allow?: readonly Consent[];
   readonly takeOwnershipFrom?: readonly string[];
 }
@@ -140,7 +141,9 @@ class FleetWorker {
     try {
       const terminal = withLook({ ...this.#terminal, interrupt }, request);
       const connect = request.command === "apply" ? this.#connect : null;
-      const ran = await runAccount(terminal, request.command, account, flags, { hidden: this.#hidden, connect });
+      const ran = await runAccount(terminal, request.command, account, flags, {
+        ...{ hidden: this.#hidden, connect, keepsDocument: true },
+      });
       const outcome = redacted(ran, await this.#tokenOf(account));
       return { outcome, plan: request.saves && file !== null ? await planDigestOf(file) : null };
     } finally {
@@ -149,8 +152,7 @@ class FleetWorker {
   }
 
   fail(_request: RunRequest, reason: string): Ran {
-    const line = escapeText(reason);
-    return { type: "ran", code: EXIT.error, headline: `error: ${line}`, text: `error: ${line}\n`, document: null };
+    return failed(EXIT.error, escapeText(reason));
   }
 
   report(event: WorkerEvent): void {
@@ -178,8 +180,12 @@ function lineOf(event: WorkerEvent): string | null {
 }
 
 function superseded({ name }: FleetAccount): Ran {
-  const line = `the saved plan of ${name} is not the one that was approved`;
-  return { type: "ran", code: EXIT.unreviewed, headline: `error: ${line}`, text: `error: ${line}\n`, document: null };
+  return failed(EXIT.unreviewed, `the saved plan of ${name} is not the one that was approved`);
+}
+
+function failed(code: ExitCode, line: string): Ran {
+  const text = `error: ${line}\n`;
+  return { type: "ran", code, headline: `error: ${line}`, text, markup: "plain", document: null };
 }
 
 /** Text is laid out for whoever asked. */

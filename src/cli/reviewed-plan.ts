@@ -12,6 +12,7 @@ import {
   parsePlanFile,
 } from "../index.ts";
 import type { Snapshot } from "../model/live.ts";
+import type { FleetInput } from "../model/plan.ts";
 import { listNames } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
@@ -27,7 +28,7 @@ type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: fals
 /** The flags that were given beside a plan file. */
 type Asked = Pick<
   PlanFlags,
-  "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone" | "neverDestroy"
+  "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone" | "neverDestroy" | "fleet"
 > & {
   readonly changedSince?: string;
   /** A journal. */
@@ -62,6 +63,8 @@ export function asPlanned<Flags extends PlanFlags & ChangedSinceFlags>(flags: Fl
 export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: Plan): Diagnostic | null {
   const { pin = false, env, target, exclude, takeOwnershipFrom, skipUnsupported, clone, neverDestroy } = asked;
   if (goal !== command && (pin || command === "destroy")) return OTHER_GOAL[goal];
+  if (asked.fleet !== undefined && !isDeepStrictEqual(asked.fleet, inputs.fleet))
+    return otherAccount(asked.fleet, inputs.fleet);
   const isGiven = (value: unknown): boolean => pin || value !== undefined;
   if (isGiven(asked.undo) && asked.undo !== inputs.journal?.file) {
     const flagOf = (file: string | undefined) => (file === undefined ? "no --undo" : `--undo ${file}`);
@@ -98,6 +101,19 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
 
 function nameOf(environment: string | null): string {
   return environment === null ? "no --env" : `--env ${environment}`;
+}
+
+function otherAccount(asked: FleetInput, made: FleetInput | undefined): Diagnostic {
+  const shown = ({ name, service, account }: FleetInput): string =>
+    `${escapeText(name)}, ${account === null ? "an account" : `account ${escapeText(account)}`} at ${escapeText(service)}`;
+  const then = made === undefined ? "no account of a fleet" : shown(made);
+  return {
+    code: "plan-file-differs",
+    severity: "error",
+    summary: "the plan file is not of this account of the fleet",
+    detail: `This is ${shown(asked)}; the plan file was made for ${then}.`,
+    fix: "Save it with tenon fleet plan --out.",
+  };
 }
 
 /** The error by the goal of the plan file. */

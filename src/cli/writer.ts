@@ -14,7 +14,7 @@ export const withWriter: WithClient<ClientApi> = (terminal, flags, work) =>
       },
       get: reading.get,
       list: reading.list,
-      send: (request, signal) => interrupt.whileHandlingSignals(() => api.send(request, signal)),
+      send: (request, signal, waits) => interrupt.whileHandlingSignals(() => api.send(request, signal, waits)),
       upload: (request, signal) => interrupt.whileHandlingSignals(() => api.upload(request, signal)),
       limits: reading.limits,
       close: reading.close,

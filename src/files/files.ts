@@ -6,7 +6,7 @@ import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/pro
 import { dirname } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import type { FileContent } from "../model/api.ts";
-import { whereLinkLeads } from "./paths.ts";
+import { linkText, whereLinkLeads } from "./paths.ts";
 
 /** @returns a clause, for example `there is no such file: a.plan` */
 export function readProblem(error: unknown, file: string): string {
@@ -160,7 +160,5 @@ export async function whyUnwritable(path: string): Promise<string | null> {
 /** @returns a clause, if a symbolic link in the working folder leads out of it, or into a folder of git or of Tenon; otherwise null */
 export async function whyLinkRefused(path: string): Promise<string | null> {
   const led = await whereLinkLeads(path);
-  if (led === null) return null;
-  const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
-  return `${path} leads ${where} by a symbolic link; name the place itself`;
+  return led === null ? null : `${linkText(path, led)}; name the place itself`;
 }

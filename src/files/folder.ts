@@ -4,7 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { lstat, mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { whereLinkLeads } from "./paths.ts";
+import { linkText, whereLinkLeads } from "./paths.ts";
 
 /** A file that is to be written. */
 export interface FolderFile {
@@ -47,10 +47,7 @@ const FILE_MODE = 0o644;
 /** What prevents the writing; empty if nothing does. Writes nothing. */
 export async function findInTheWay({ out, files, force }: FolderRequest): Promise<Diagnostic[]> {
   const led = await whereLinkLeads(out);
-  if (led !== null) {
-    const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
-    return [problem("symbolic-link", `${out} leads ${where} by a symbolic link`, LINK_DETAIL)];
-  }
+  if (led !== null) return [problem("symbolic-link", linkText(out, led), LINK_DETAIL)];
   const folders = [out, ...new Set(files.map(({ file }) => dirname(join(out, file))))];
   for (const folder of folders) {
     const found = await lstat(folder).catch(() => null);

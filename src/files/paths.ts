@@ -42,6 +42,25 @@ export async function whereLinkLeads(
   return isPrivate(real, root) && !isPrivate(named, folder) ? "private" : null;
 }
 
+/**
+ * The same for a path that a pull request may have brought, wherever it lies: its links must stay in the working folder; for a path elsewhere
+ * in `folder`, or else in the path's own folder.
+ * @param folder absolute; of the file that names the path
+ */
+export async function whereNamedLinkLeads(path: string, folder?: string): Promise<"outside" | "private" | null> {
+  const named = resolve(path);
+  // /dev/stdin, and what the shell passes as /dev/fd/N, is no file of a project.
+  if (isWithin(named, "/dev")) return null;
+  const around = [process.cwd(), ...(folder === undefined ? [] : [folder])].find((one) => isWithin(named, one));
+  return whereLinkLeads(named, around ?? dirname(named));
+}
+
+/** @returns a clause on what `whereLinkLeads` found */
+export function linkText(path: string, led: "outside" | "private"): string {
+  const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
+  return `${path} leads ${where} by a symbolic link`;
+}
+
 /** The real path of the path itself, or of the nearest folder above it that exists. */
 async function realpathOfNearest(path: string): Promise<string> {
   return realpath(path).catch(() => (dirname(path) === path ? path : realpathOfNearest(dirname(path))));

@@ -1,8 +1,9 @@
 /** A fleet file → the accounts of the fleet, each with all that a run of it needs to know, or every error there is in it. */
 
 import { stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { checkBaseUrl, isDialect, NEUTRAL_DIALECT, SERVICES, serviceAt, serviceCalled } from "../api/index.ts";
+import { isWithin, linkText, whereNamedLinkLeads } from "../files/paths.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import { arrange } from "../manifest/assemble.ts";
 import { readManifest } from "../manifest/files.ts";
@@ -12,6 +13,7 @@ import { coerceScalars, validateTree } from "../manifest/validate.ts";
 import { type Diagnostic, hasErrors, Sources, type Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { FLEET_SCHEMA } from "./schema.ts";
+import { TokenHosts } from "./token-hosts.ts";
 
 export const FLEET_FILE = "fleet.yaml";
 
@@ -32,7 +34,7 @@ export interface FleetAccount {
   /** null: none of the project's environments. */
   readonly environment: string | null;
   readonly variables: Readonly<Record<string, string>>;
-  /** As `checkBaseUrl` returned it. */
+  /** As `checkBaseUrl` returned it; "": nobody says where the service is, which is so in a list of the accounts only. */
   readonly baseUrl: string;
   readonly dialect: string;
   /** null: it is not known which account the token is of. */
@@ -59,15 +61,32 @@ export interface ServiceFallback {
   readonly baseUrl: string;
 }
 
+export interface FleetOptions {
+  /**
+   * `send`: each account's token is sent to its service, whose host must be one that may get tokens. `check`: nothing is sent. `list`: nothing
+   * is sent, and nobody need say where the services are.
+   */
+  readonly purpose?: "send" | "check" | "list";
+  /** As `parseTokenHosts` returns them: hosts that may get tokens, beside those of known services, of this machine and of the base URL of `ServiceFallback`. */
+  readonly tokenHosts?: readonly string[];
+}
+
 /** @param path of the file, or of the folder that holds a `fleet.yaml` */
-export async function loadFleet(path: string, fallback: ServiceFallback): Promise<LoadedFleet> {
+export async function loadFleet(
+  path: string,
+  fallback: ServiceFallback,
+  { purpose = "send", tokenHosts = [] }: FleetOptions = {},
+): Promise<LoadedFleet> {
   const sources = new Sources();
   const file = (await stat(path).catch(() => null))?.isDirectory() === true ? join(path, FLEET_FILE) : path;
   const found = await stat(file).catch(() => null);
   if (found === null) return { fleet: null, fault: "request", diagnostics: [notThere(path)], sources };
+  const led = await whereNamedLinkLeads(file);
+  if (led !== null) return { fleet: null, fault: "file", diagnostics: [linked(file, led)], sources };
   const diagnostics: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
-  const accounts = await readAccounts(resolve(file), sources, fallback, report);
+  const hosts = new TokenHosts(tokenHosts, fallback.baseUrl);
+  const accounts = await readAccounts(resolve(file), sources, { fallback, purpose, hosts }, report);
   const isSound = accounts !== null && !hasErrors(diagnostics);
   return {
     fleet: isSound ? { folder: dirname(resolve(file)), accounts } : null,
@@ -87,24 +106,48 @@ function notThere(path: string): Diagnostic {
   };
 }
 
+/** What a link leads to is not shown, nor taken for a token or a project. */
+function linked(path: string, led: "outside" | "private"): Diagnostic {
+  return {
+    code: "symbolic-link",
+    severity: "error",
+    summary: linkText(path, led),
+    detail: "Tenon does not follow it, because its content could appear in output or be sent.",
+    fix: "Name the place itself.",
+  };
+}
+
+/** What decides where tokens go. */
+interface Services {
+  readonly fallback: ServiceFallback;
+  readonly purpose: NonNullable<FleetOptions["purpose"]>;
+  readonly hosts: TokenHosts;
+}
+
+const LISTED: Services = {
+  fallback: { service: "", baseUrl: "" },
+  purpose: "list",
+  hosts: new TokenHosts([], ""),
+};
+
 async function readAccounts(
   path: string,
   sources: Sources,
-  fallback: ServiceFallback,
+  services: Services,
   report: (diagnostic: Diagnostic) => void,
 ): Promise<FleetAccount[] | null> {
   const places = new Places();
   const file = await readManifest(path, basename(path), sources, { places, budget: new Budget(), report });
   if (file?.tree == null || file.damaged) return null;
   coerceScalars(file.tree, FLEET_SCHEMA, places);
-  return checkAccounts(file.tree, { folder: dirname(path), fallback, places, report });
+  return checkAccounts(file.tree, { folder: dirname(path), services, places, report });
 }
 
 interface CheckOptions {
   /** The fleet file's folder, absolute. */
   readonly folder: string;
-  /** null: it is known only where the fleet is run, so that accounts that do not say it have an empty base URL here. */
-  readonly fallback: ServiceFallback | null;
+  /** Default: nothing is sent, and where the services are is known only where the fleet is run. */
+  readonly services?: Services;
   readonly places: Places;
   readonly report: (diagnostic: Diagnostic) => void;
 }
@@ -118,10 +161,12 @@ export async function checkAccounts(tree: JsonObject, options: CheckOptions): Pr
   const tooMany = entries[MAX_ACCOUNTS];
   if (tooMany !== undefined) report(tooManyAccounts(places.span(tree["accounts"] as object, MAX_ACCOUNTS)));
   const reading = new AccountReader(options, tree["defaults"] ?? {});
-  return entries.slice(0, MAX_ACCOUNTS).flatMap((entry) => {
+  const accounts = entries.slice(0, MAX_ACCOUNTS).flatMap((entry) => {
     const account = reading.read(entry, incomplete.has(entry));
     return account === null ? [] : [account];
   });
+  await reading.checkLinks();
+  return accounts;
 }
 
 function tooManyAccounts(span: Span): Diagnostic {
@@ -146,18 +191,22 @@ function textsIn(value: Json | undefined): Record<string, string> {
 
 class AccountReader {
   readonly #folder: string;
-  readonly #fallback: ServiceFallback | null;
+  readonly #services: Services;
   readonly #defaults: JsonObject;
   /** What the defaults have of each. */
   readonly #shared: Readonly<Record<"variables" | "labels", Readonly<Record<string, string>>>>;
   readonly #places: Places;
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #named: Map<string, JsonObject> = new Map();
+  /** Of each path in the checkout that the file names, its first place. */
+  readonly #paths: Map<string, { readonly holder: JsonObject; readonly key: string }> = new Map();
+  /** Whoever has a base URL whose host may get no token: each is reported once. */
+  readonly #untrusted: Set<JsonObject> = new Set();
   #isFallbackReported = false;
 
-  constructor({ folder, fallback, places, report }: CheckOptions, defaults: Json) {
+  constructor({ folder, services = LISTED, places, report }: CheckOptions, defaults: Json) {
     this.#folder = folder;
-    this.#fallback = fallback;
+    this.#services = services;
     this.#places = places;
     this.#report = report;
     this.#defaults = isJsonObject(defaults) ? defaults : {};
@@ -175,6 +224,7 @@ class AccountReader {
     }
     const address = this.#address(entry, isIncomplete);
     const token = isJsonObject(entry["token"]) ? this.#token(entry["token"]) : null;
+    if (project !== null) this.#remember(project, Object.hasOwn(entry, "project") ? entry : this.#defaults, "project");
     if (typeof name !== "string" || project === null || address === null || token === null) return null;
     return {
       name,
@@ -186,6 +236,20 @@ class AccountReader {
       token,
       labels: this.#texts(entry, "labels"),
     };
+  }
+
+  #remember(path: string, holder: JsonObject, key: string): void {
+    const full = resolve(this.#folder, path);
+    if (!this.#paths.has(full)) this.#paths.set(full, { holder, key });
+  }
+
+  /** A checkout may have brought links, for projects and for files of tokens. */
+  async checkLinks(): Promise<void> {
+    for (const [path, { holder, key }] of this.#paths) {
+      const led = await whereNamedLinkLeads(path, this.#folder);
+      const shown = relative(this.#folder, path);
+      if (led !== null) this.#report({ ...linked(shown, led), span: this.#places.span(holder, key) });
+    }
   }
 
   #checkName(name: string, entry: JsonObject): void {
@@ -226,14 +290,14 @@ class AccountReader {
     const implied = this.#implied(entry);
     if (implied !== "none") return implied;
     if (isIncomplete) return null;
+    if (this.#services.purpose === "list") return this.#withDialect("", entry, NEUTRAL_DIALECT);
     const detail = "An account needs to say where its service is: here, under `defaults`, or in TENON_SERVICE.";
     return this.#error(entry, "missing-key", "`service` or `base_url` is missing", detail, "Add `service: linode`.");
   }
 
   /** Of the environment. What is wrong there is reported once, without a place. */
   #implied(entry: JsonObject): Address | "none" | null {
-    if (this.#fallback === null) return this.#withDialect("", entry, NEUTRAL_DIALECT);
-    const { service, baseUrl } = this.#fallback;
+    const { service, baseUrl } = this.#services.fallback;
     if (service === "" && baseUrl === "") return "none";
     const known = serviceCalled(service);
     const checked = checkBaseUrl(baseUrl === "" ? known?.baseUrl : baseUrl);
@@ -252,10 +316,25 @@ class AccountReader {
 
   #given(text: string, entry: JsonObject, holder: JsonObject): Address | null {
     const checked = checkBaseUrl(text);
-    if (checked.ok) return this.#withDialect(checked.url, entry, serviceAt(checked.url)?.dialect ?? NEUTRAL_DIALECT);
+    if (checked.ok) {
+      this.#checkHost(checked.url, holder);
+      return this.#withDialect(checked.url, entry, serviceAt(checked.url)?.dialect ?? NEUTRAL_DIALECT);
+    }
     const { code, summary, detail } = checked.diagnostic;
     const fix = "Write the service's address, for example https://api.example.com/v4.";
     return this.#error(holder, code, summary, detail, fix, "base_url");
+  }
+
+  /** The run ends before anything is sent if there is one error. */
+  #checkHost(baseUrl: string, holder: JsonObject): void {
+    const { purpose, hosts } = this.#services;
+    if (purpose !== "send" || hosts.allow(baseUrl) || this.#untrusted.has(holder)) return;
+    this.#untrusted.add(holder);
+    const { host } = new URL(baseUrl);
+    const detail =
+      "Whoever changes the fleet file would choose where tokens of this machine go. They go to known services, to this machine, to the host of TENON_BASE_URL, and to hosts that are named outside of the file.";
+    const fix = `If ${host} may have them, give --token-host ${host}, or set TENON_TOKEN_HOSTS.`;
+    this.#error(holder, "token-host", `no token may be sent to ${host}`, detail, fix, "base_url");
   }
 
   #withDialect(baseUrl: string, entry: JsonObject, implied: string): Address | null {
@@ -275,7 +354,11 @@ class AccountReader {
   #token(token: JsonObject): TokenSource | null {
     const { env, file } = token;
     if (typeof env === "string") return { env };
-    return typeof file === "string" ? { file: resolve(this.#folder, file) } : null;
+    if (typeof file !== "string") return null;
+    const path = resolve(this.#folder, file);
+    // Where the operator keeps secrets, links are theirs.
+    if ([this.#folder, process.cwd()].some((folder) => isWithin(path, folder))) this.#remember(path, token, "file");
+    return { file: path };
   }
 
   #text(entry: JsonObject, key: string): string | null {

@@ -55,7 +55,7 @@ export async function fleetFromCsv(path: string, options: CsvOptions): Promise<F
   const places = new Places();
   const tree = table === null ? null : treeOf(table, options.project, places, report);
   // The check takes out of the tree what is wrong in it.
-  const checked = tree === null ? null : await checkAccounts(tree, { ...options, fallback: null, places, report });
+  const checked = tree === null ? null : await checkAccounts(tree, { folder: options.folder, places, report });
   const text = tree === null || checked === null || hasErrors(found) ? null : await fleetText(tree);
   const diagnostics = arrange(found, sources.files());
   return { text, accounts: text === null ? 0 : (checked?.length ?? 0), diagnostics, sources };

@@ -1,7 +1,7 @@
 /** Fleet: many accounts, each with its project, by one command. */
 
 export { digestOf, type ProjectDigests, planDigestOf } from "./digest.ts";
-export { type Fleet, type FleetAccount, loadFleet, type ServiceFallback } from "./fleet-file.ts";
+export { type Fleet, type FleetAccount, type FleetOptions, loadFleet, type ServiceFallback } from "./fleet-file.ts";
 export { fleetFromCsv } from "./from-csv.ts";
 export { EmbeddedQueue } from "./queue.ts";
 export {
@@ -18,4 +18,5 @@ export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
 export { type FleetStore, isPrefix, openStore, parseStoreAddress, prepareStore, type StoreAddress } from "./store.ts";
 export { claimPrefix, Submission, type SubmissionEvent } from "./submit.ts";
+export { parseTokenHosts } from "./token-hosts.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";

@@ -6,6 +6,7 @@
 import { compiledSchema } from "../files/schemas.ts";
 import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
+import { escapeText } from "../render/terminal.ts";
 import { NAME } from "./schema.ts";
 import { type Fence, type FleetStore, MAX_RECORD_CHARACTERS } from "./store.ts";
 
@@ -127,6 +128,7 @@ const OUTCOME = exactly({
   type: { const: "ran" },
   code: { enum: [0, 1, 2, 3, 4, 5, 6, 129, 130, 143] },
   headline: line,
+  markup: { enum: ["plain", "markdown"] },
   // The record is measured as a whole: to count characters takes as long as to read it once more.
   text: { type: "string" },
   document: { type: ["string", "null"] },
@@ -232,14 +234,18 @@ export class Records {
   }
 }
 
-/** Colours are the one thing that a report tells a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
-const CONTROL = /\u001b(?!\[[0-9;]{0,20}m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+/** Colours are the one thing that a report may tell a terminal. */
+const COLOUR = new RegExp(`(${String.fromCharCode(27)}\\[[0-9;]{0,20}m)`);
 
 /** What a worker reported, as it may be printed: whoever can write to the store must be able neither to steer a terminal nor to break a document. */
 export function printable(outcome: Ran): Ran {
-  const text = outcome.text.replace(CONTROL, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
+  const pieces = outcome.text.split(COLOUR);
+  const text = pieces.map((piece, index) => (index % 2 === 1 ? piece : escapeLines(piece))).join("");
   return { ...outcome, text, document: isJson(outcome.document) ? outcome.document : null };
+}
+
+function escapeLines(text: string): string {
+  return text.split("\n").map(escapeText).join("\n");
 }
 
 function isJson(document: string | null): boolean {

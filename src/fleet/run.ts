@@ -4,6 +4,7 @@ import { setMaxListeners } from "node:events";
 import type { AccountResult, NotRunReason } from "../model/fleet.ts";
 import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
+import { KeptOutcomes } from "./kept-outcomes.ts";
 import type { FleetQueue } from "./queue.ts";
 import type { Ran } from "./records.ts";
 
@@ -57,7 +58,7 @@ export async function runFleet(run: FleetRun): Promise<AccountResult[]> {
 class FleetState {
   readonly #run: FleetRun;
   readonly #accounts: ReadonlyMap<string, FleetAccount>;
-  readonly #outcomes: Map<string, Ran> = new Map();
+  readonly #outcomes: KeptOutcomes = new KeptOutcomes();
   readonly #stopped = new AbortController();
   #reason: NotRunReason | null = null;
   #failures = 0;

@@ -1,8 +1,8 @@
 /** The values of a project's variables: default < environment < saved plan < --var-file < --var. */
 
 import { createReadStream } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
-import { isWithin, whereLinkLeads } from "../files/paths.ts";
+import { basename } from "node:path";
+import { whereNamedLinkLeads } from "../files/paths.ts";
 import { type Diagnostic, type Sources, type Span, suggest } from "../model/diagnostic.ts";
 import type { GivenValue } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
@@ -258,7 +258,7 @@ function withoutValue(name: string, environments: readonly string[], span: Span)
 // --var-file: YAML or JSON mappings of values, and what `terraform output -json` prints.
 
 /**
- * Whoever runs Tenon names the files, so they may lie anywhere (see `leadsOutside` for symbolic links), and may be pipes such as /dev/stdin.
+ * Whoever runs Tenon names the files, so they may lie anywhere (see `whereNamedLinkLeads` for symbolic links), and may be pipes such as /dev/stdin.
  */
 export async function readVariableFiles(
   paths: readonly string[],
@@ -274,7 +274,8 @@ export async function readVariableFiles(
 }
 
 async function readVariableFile(path: string, sources: Sources, context: ParseContext): Promise<VariableFile | null> {
-  if (await leadsOutside(path)) {
+  // A pull request could bring such a link to have secrets shown.
+  if ((await whereNamedLinkLeads(path)) !== null) {
     context.report(elsewhere(path));
     return null;
   }
@@ -297,18 +298,6 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
   if (tree === null || damaged) return null;
   const isOutput = Object.keys(tree).length > 0 && Object.values(tree).every(isOutputEntry);
   return { name: basename(path), isOutput, values: valuesOf(tree, isOutput, context) };
-}
-
-/**
- * Whether a symbolic link in the path leads out of the working folder (for a file elsewhere: out of that file's folder), or into a folder
- * of git or Tenon. A pull request could bring such a link to have secrets shown.
- */
-async function leadsOutside(path: string): Promise<boolean> {
-  const named = resolve(path);
-  // /dev/stdin, and what the shell passes as /dev/fd/N, is no file of a project.
-  if (isWithin(named, "/dev")) return false;
-  const folder = isWithin(named, process.cwd()) ? process.cwd() : dirname(named);
-  return (await whereLinkLeads(named, folder)) !== null;
 }
 
 function elsewhere(path: string): Diagnostic {

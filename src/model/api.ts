@@ -128,8 +128,12 @@ export interface ReadApi {
 
 /** The one way to change the service, for what carries out a plan. A POST whose outcome is unknown is returned as such. */
 export interface Api extends ReadApi {
-  /** A step of a plan: it may also be a GET, of what must be seen before the next step. */
-  send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
+  /**
+   * A step of a plan: it may also be a GET, of what must be seen before the next step.
+   * @param signal ends the request, an attempt under way included
+   * @param waits ends waits only: for a rate limit, or before a repeat; not an attempt that is under way, nor what comes after one that may have had an effect. Absent: as `signal`
+   */
+  send(request: ApiRequest, signal?: AbortSignal, waits?: AbortSignal): Promise<Answer>;
   upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer>;
 }
 

@@ -14,6 +14,8 @@ export type AccountOutcome =
       readonly headline: string;
       /** What the command printed for people, results and messages in their order; may be empty. */
       readonly text: string;
+      /** `markdown`: what others wrote stands in `text` within code only. `plain`: it stands anywhere. */
+      readonly markup: "plain" | "markdown";
       /** The JSON document of the command; null if it made none. */
       readonly document: string | null;
     }

@@ -61,8 +61,19 @@ export interface PlanInputs {
   readonly changedSince: ChangedSince | null;
   /** The journal whose run is undone; absent: the goal is another one. */
   readonly journal?: JournalInput;
+  /** The account of a fleet that the plan was saved for; absent: none. */
+  readonly fleet?: FleetInput;
   /** --never-destroy: whatever would delete or replace an object is left out. */
   readonly neverDestroy: boolean;
+}
+
+/** An account of a fleet, as the fleet file has it. */
+export interface FleetInput {
+  readonly name: string;
+  /** The base URL of its service. */
+  readonly service: string;
+  /** null: the file does not say which account the token is of. */
+  readonly account: string | null;
 }
 
 export interface JournalInput {

@@ -2,7 +2,7 @@
 
 import type { AccountResult, FleetReport, NotRunReason } from "../model/fleet.ts";
 import { compareNatural, groupBy, jsonText } from "../model/text.ts";
-import { codeSpan, fold, htmlCode } from "./markdown/parts.ts";
+import { codeBlock, codeSpan, fold, htmlCode } from "./markdown/parts.ts";
 import { columnsOf, escapeText, hang, padded, usableWidth } from "./terminal.ts";
 
 /** So many accounts with the same result have a line each; more are one line. */
@@ -49,11 +49,16 @@ interface FleetTextOptions {
   readonly full?: boolean;
 }
 
-/** Newline-terminated. The last line counts the accounts. */
-export function renderFleetText(report: FleetReport, { width, full = false }: FleetTextOptions): string {
-  const details = detailsOf(report).map(({ names, text }) => {
-    return `${hang(`== ${namesOf(names, full)}`, usableWidth(width), 3).join("\n")}\n\n${text.trimEnd()}\n\n`;
-  });
+/** As parts, since what the accounts printed may be long. Newline-terminated. The last line counts the accounts. */
+export function* renderFleetTextParts(
+  report: FleetReport,
+  { width, full = false }: FleetTextOptions,
+): Generator<string> {
+  for (const { names, text } of detailsOf(report)) {
+    yield `${hang(`== ${namesOf(names, full)}`, usableWidth(width), 3).join("\n")}\n\n`;
+    yield text.trimEnd();
+    yield "\n\n";
+  }
   const rows = folded(report.accounts, full);
   const subjects = rows.map(({ names }) => (names.length === 1 ? (names[0] ?? "") : `${names.length} accounts`));
   const column = subjects.reduce((most, subject) => Math.max(most, columnsOf(subject)), 0);
@@ -62,20 +67,26 @@ export function renderFleetText(report: FleetReport, { width, full = false }: Fl
     const line = `${padded(subjects[index] ?? "", column)}  ${escapeText(headline)}${list}`;
     return `${hang(line, usableWidth(width), column + 2).join("\n")}\n`;
   });
-  return `${details.join("")}${lines.join("")}\n${fleetTally(report)}\n`;
+  yield `${lines.join("")}\n${fleetTally(report)}\n`;
 }
 
 /** Of accounts that printed the same, one. */
 interface Detail {
   readonly names: readonly string[];
   readonly text: string;
+  readonly markup: "plain" | "markdown";
 }
 
 /** Nothing of accounts for which there is nothing to say beyond their line. */
 function detailsOf({ accounts }: FleetReport): Detail[] {
-  const saying = accounts.filter((account) => textOf(account) !== "");
+  const saying = accounts.flatMap(({ name, outcome }) =>
+    outcome.type === "ran" && outcome.text !== "" ? [{ name, text: outcome.text, markup: outcome.markup }] : [],
+  );
   const sorted = saying.toSorted((a, b) => compareNatural(a.name, b.name));
-  return [...groupBy(sorted, textOf)].map(([text, group]) => ({ names: group.map(({ name }) => name), text }));
+  return [...groupBy(sorted, ({ text }) => text)].map(([text, group]) => {
+    const isMarkdown = group.every(({ markup }) => markup === "markdown");
+    return { names: group.map(({ name }) => name), text, markup: isMarkdown ? "markdown" : "plain" };
+  });
 }
 
 /** What it printed. */
@@ -143,8 +154,14 @@ export function renderFleetMarkdown(report: FleetReport): string {
   const blocks = [`**${fleetTally(report)}**\n`, cutRows(rows).join("")];
   let room = MAX_COMMENT_CHARACTERS - blocks.reduce((sum, block) => sum + block.length, 0);
   let left = 0;
-  for (const { names, text } of detailsOf(report)) {
-    const block = `${fold(htmlCode(escapeText(namesOf(names, false))), text.trimEnd())}\n`;
+  for (const { names, text, markup } of detailsOf(report)) {
+    if (text.length > room) {
+      left += names.length;
+      room = 0;
+      continue;
+    }
+    const body = markup === "markdown" ? text.trimEnd() : codeBlock(text.trimEnd().split("\n"), "text");
+    const block = `${fold(htmlCode(escapeText(namesOf(names, false))), body)}\n`;
     if (left === 0 && block.length <= room) blocks.push(block);
     else left += names.length;
     room -= block.length;

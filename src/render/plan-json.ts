@@ -93,7 +93,7 @@ interface WantedChange extends ChangeShape {
 }
 
 /** Of the last five, what is absent was not given. */
-export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes"> {
+export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes" | "fleet"> {
   readonly skip_unsupported?: boolean;
   readonly take_ownership_from?: readonly string[];
   readonly clone?: boolean;

@@ -6,7 +6,7 @@ import { runCommand } from "../../src/cli/program.ts";
 import { fleetOf } from "../support/fleet.ts";
 import { stage } from "./stage.ts";
 
-const OUTCOME = { type: "ran", code: 0, headline: "", text: "", document: null } as const;
+const OUTCOME = { type: "ran", code: 0, headline: "", text: "", markup: "plain", document: null } as const;
 
 test("a fleet's progress counts accounts, the requests of the last seconds, and says how long it still takes", () => {
   let now = 5_000;

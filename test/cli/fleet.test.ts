@@ -243,7 +243,11 @@ test("an error of Tenon's own is the failure of the account that brought it to l
   const outcomeWith = async (more: Readonly<Record<string, string>>) => {
     const { terminal, printed, said } = stage({ ...env, ...more });
     const flags = { clone: true, format: "text" } as const;
-    const outcome = await runAccount(terminal, "plan", account, flags, { hidden: new Set(), connect: null });
+    const outcome = await runAccount(terminal, "plan", account, flags, {
+      hidden: new Set(),
+      connect: null,
+      keepsDocument: true,
+    });
     expect(printed() + said()).toBe("");
     return outcome;
   };

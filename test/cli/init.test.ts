@@ -100,6 +100,17 @@ describe("what is there already", () => {
       expectPlain(await here(["init", name, "--force"], { cwd }), 4, ["tenon.yaml is no regular file"]);
     expect(await readFile(join(cwd, "elsewhere/tenon.yaml"), "utf8")).toBe("mine\n");
   });
+
+  test("never through a link that leads out of the working folder", async () => {
+    const cwd = await folder({});
+    const elsewhere = await folder({});
+    await symlink(elsewhere, join(cwd, "out"));
+    for (const name of ["out", "out/deep"]) {
+      const words = [`${name} leads out of this folder by a symbolic link`, "fix: Name the place itself."];
+      expectPlain(await run(["init", name], { cwd }), 4, words);
+    }
+    expect(await filesOf(elsewhere)).toEqual([]);
+  });
 });
 
 describe("a pipeline", () => {

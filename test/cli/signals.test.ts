@@ -66,6 +66,24 @@ describe("a signal", () => {
   });
 
   it.each([
+    ["a rate limit that is used up", refusal(429, "Too many requests", { "retry-after": "60" })],
+    ["a service that is busy", refusal(400, "Zone is busy.", { "retry-after": "60" })],
+  ])("ends the wait of an apply for %s: what was not carried out is not waited for", async (_, fault) => {
+    const behind = await emulator();
+    const service = await failing(behind, (request) => (request.startsWith("POST ") ? fault : null));
+    const { child, end, cwd } = await applying(service);
+    await started(() => service.requests.some((request) => request.startsWith("POST ")));
+    child.kill("SIGTERM");
+    const { code, stdout, stderr } = await end;
+    expect(code).toBe(143);
+    expect(stdout).toContain("Apply interrupted: ");
+    // Neither the time limit of requests under way nor a second signal has ended it.
+    expect(stderr.match(/Stopping: .*/g)).toBeNull();
+    expect((await journalOf(cwd)).at(-1)).toMatchObject({ type: "end", interrupted: true });
+    expect((await run(["apply", "--yes"], { cwd, env: envOf(behind) })).code).toBe(0);
+  });
+
+  it.each([
     [["SIGINT", "SIGINT"], 130],
     [["SIGINT", "SIGTERM"], 130],
     [["SIGHUP", "SIGTERM"], 129],

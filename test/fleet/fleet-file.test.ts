@@ -3,15 +3,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadFleet, type ServiceFallback } from "../../src/fleet/index.ts";
+import { type FleetOptions, loadFleet, parseTokenHosts, type ServiceFallback } from "../../src/fleet/index.ts";
 import { folder } from "../cli/run.ts";
 
 const NONE: ServiceFallback = { service: "", baseUrl: "" };
 
 /** Of each problem its code and its place; or the accounts. */
-async function load(text: string, fallback: ServiceFallback = NONE) {
+async function load(text: string, fallback: ServiceFallback = NONE, options: FleetOptions = { purpose: "check" }) {
   const cwd = await folder({ "fleet.yaml": text });
-  const { fleet, diagnostics, sources } = await loadFleet(cwd, fallback);
+  const { fleet, diagnostics, sources } = await loadFleet(cwd, fallback, options);
   const problems = diagnostics.map(({ code, span }) => {
     if (span === undefined) return code;
     const { line, column } = sources.position(span.file, span.start);
@@ -115,6 +115,65 @@ accounts:
   expect((await urls({ service: "", baseUrl: "https://e.example/v4" }))[0]).toBe("https://e.example/v4");
   expect((await load(text, { service: "lindoe", baseUrl: "" })).problems).toEqual(["unknown-service"]);
   expect((await load(text, { service: "", baseUrl: "ftp://e.example/v4" })).problems).toEqual(["base-url-insecure"]);
+});
+
+test("where only the list of the accounts is read, nobody need say where their services are", async () => {
+  const text = `fleet: 1
+accounts:
+  - { name: a, project: ., token: { env: A } }
+  - { name: b, project: ., token: { env: B }, base_url: "https://b.example/v4" }
+`;
+  const { accounts, problems } = await load(text, NONE, { purpose: "list" });
+  expect([problems, accounts.map(({ baseUrl }) => baseUrl)]).toEqual([[], ["", "https://b.example/v4"]]);
+});
+
+test("a token goes to known services, this machine, the host of the environment, and to listed hosts: to no other", async () => {
+  const at = async (url: string, tokenHosts: readonly string[], baseUrl = "") => {
+    const text = `fleet: 1\naccounts: [{ name: a, project: ., base_url: "${url}", token: { env: A } }]\n`;
+    return (await load(text, { service: "", baseUrl }, { tokenHosts })).problems;
+  };
+  const refused = ["2:45 token-host"];
+  expect(await at("https://b.example/v4", [])).toEqual(refused);
+  expect(await at("https://b.example/v4", ["b.example"])).toEqual([]);
+  expect(await at("https://b.example/v4", [], "https://b.example/v4")).toEqual([]);
+  expect(await at("https://api.linode.com/v4", [])).toEqual([]);
+  for (const url of ["http://127.0.0.1:9/v4", "http://localhost:9/v4", "http://[::1]:9/v4"])
+    expect(await at(url, [])).toEqual([]);
+  // What only looks like a host that is trusted.
+  for (const url of [
+    "https://b.example.evil.example/v4",
+    "https://b.example:8443/v4",
+    "https://sub.b.example/v4",
+    "https://api.linode.com.evil.example/v4",
+    "https://api.linode.com:8443/v4",
+    "https://127.0.0.1.evil.example/v4",
+  ])
+    expect([url, await at(url, ["b.example"])]).toEqual([url, refused]);
+  // Accounts that share a base URL have one error.
+  const shared = `fleet: 1\ndefaults: { project: ., base_url: "https://b.example/v4" }\naccounts: [{ name: a, token: { env: A } }, { name: b, token: { env: B } }]\n`;
+  expect((await load(shared, NONE, {})).problems).toEqual(["2:35 token-host"]);
+});
+
+test("a list of hosts has hosts, and nothing that could name more than one", () => {
+  expect(parseTokenHosts(["API.example.com:443, b.example:8443\n", "[2001:DB8::1]"])).toEqual({
+    ok: true,
+    hosts: ["api.example.com", "b.example:8443", "[2001:db8::1]"],
+  });
+  for (const part of [
+    "*",
+    "*.example.com",
+    "https://a.example",
+    "a.example/v4",
+    "u@a.example",
+    "a.example?",
+    "a:99999",
+  ])
+    expect(parseTokenHosts([`b.example,${part}`])).toEqual({ ok: false, part });
+  const many = Array.from({ length: 1_001 }, (_, index) => `h${index}.example`);
+  expect([parseTokenHosts(many.slice(1)).ok, parseTokenHosts(many)]).toEqual([
+    true,
+    { ok: false, part: "h1000.example" },
+  ]);
 });
 
 test("ten thousand accounts are read, and no more", async () => {

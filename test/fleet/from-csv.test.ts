@@ -21,7 +21,7 @@ async function read(csv: string | Buffer, project: string | null = "./project") 
     return `${code} ${line}:${column}`;
   });
   if (text !== null) await writeFile(join(cwd, "fleet.yaml"), text);
-  const loaded = text === null ? null : await loadFleet(cwd, LINODE);
+  const loaded = text === null ? null : await loadFleet(cwd, LINODE, { purpose: "check" });
   expect(loaded?.diagnostics ?? []).toEqual([]);
   return { text, count: accounts, found, accounts: loaded?.fleet?.accounts ?? [] };
 }

@@ -17,7 +17,7 @@ async function run(codes: Readonly<Record<string, number>>, more: Partial<FleetR
     ...{ queue: new EmbeddedQueue(), workers: 1, signal: new AbortController().signal },
     ...{ canary: null, maxFailures: null, stopOnGuard: false },
     runAccount: async ({ name }) => {
-      return { type: "ran", code: codes[name] ?? 0, headline: "", text: "", document: null };
+      return { type: "ran", code: codes[name] ?? 0, headline: "", text: "", markup: "plain", document: null };
     },
     ...more,
   });
@@ -53,7 +53,7 @@ test("after a signal what runs is awaited, and nothing is begun", async () => {
   const stop = new AbortController();
   const runAccount: FleetRun["runAccount"] = async ({ name }) => {
     if (name === "b") stop.abort();
-    return { type: "ran", code: name === "b" ? 143 : 0, headline: "", text: "", document: null };
+    return { type: "ran", code: name === "b" ? 143 : 0, headline: "", text: "", markup: "plain", document: null };
   };
   expect(await run({ a: 0, b: 0, c: 0 }, { signal: stop.signal, runAccount })).toBe("a:0 b:143 c:interrupted");
   expect(await run({ a: 0 }, { signal: stop.signal })).toBe("a:interrupted");
@@ -65,7 +65,7 @@ test("a bug in one account ends the run, after what runs beside it", async () =>
     if (name === "a") throw new Error("a bug");
     await new Promise((resolve) => setTimeout(resolve, 20));
     isOtherDone = true;
-    return { type: "ran", code: 0, headline: "", text: "", document: null };
+    return { type: "ran", code: 0, headline: "", text: "", markup: "plain", document: null };
   };
   await expect(run({ a: 0, b: 0, c: 0 }, { workers: 2, runAccount })).rejects.toThrow("a bug");
   expect(isOtherDone).toBe(true);
@@ -81,7 +81,7 @@ test("a slow account does not hold up the others", async () => {
     begun.push(name);
     if (name === "a") await held;
     if (name === "d") release();
-    return { type: "ran", code: 0, headline: "", text: "", document: null };
+    return { type: "ran", code: 0, headline: "", text: "", markup: "plain", document: null };
   };
   expect(await run({ a: 0, b: 0, c: 0, d: 0 }, { workers: 2, runAccount })).toBe("a:0 b:0 c:0 d:0");
   expect(begun).toEqual(["a", "b", "c", "d"]);

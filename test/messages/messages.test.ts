@@ -53,6 +53,7 @@ const LINT: Readonly<Record<string, readonly string[]>> = { ...NAME_CASES, ...DE
 
 /** What has no input here, with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
+  "symbolic-link": "needs a symbolic link: test/security/fleets.test.ts",
   "account-unreadable": "is of the library: test/library",
   "base-invalid": "needs git: test/system",
   "base-unreadable": "needs git, or a folder that cannot be written: test/system",

@@ -21,7 +21,7 @@ const MISSING = `error[token-missing]: no token is set: SHOP_TOKEN is empty\n  =
 /** What becomes of every tenth account, by the last digit of its number. */
 function outcomeOf(index: number, name: string): AccountResult["outcome"] {
   const ran = (code: number, headline: string, text: string) =>
-    ({ type: "ran", code, headline, text, document: null }) as const;
+    ({ type: "ran", code, headline, text, markup: "plain", document: null }) as const;
   switch (index % 10) {
     case 0:
     case 1:

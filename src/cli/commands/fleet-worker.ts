@@ -15,7 +15,14 @@ import type { Terminal } from "../terminal.ts";
 export interface FleetCommands {
   readonly fileDescription: string;
   workersFlag(): Option;
-  load(terminal: Terminal, file: string | undefined): ReturnType<LoadAccounts>;
+  addTokenHostFlag(command: Command): Command;
+  /** @param purpose whether tokens are sent */
+  load(
+    terminal: Terminal,
+    file: string | undefined,
+    flags: Pick<WorkerFlags, "tokenHost">,
+    purpose: "send" | "list",
+  ): ReturnType<LoadAccounts>;
 }
 
 /** The least time, in seconds, that a worker can keep up with. */
@@ -55,9 +62,9 @@ export function defineQueueCommands(
     .addHelpText("after", EXAMPLES)
     .action(async (file: string | undefined, flags: WorkerFlags) => {
       const { serve } = await import("../fleet-worker.ts");
-      finish(await serve(terminal, () => commands.load(terminal, file), flags, connect));
+      finish(await serve(terminal, () => commands.load(terminal, file, flags, "send"), flags, connect));
     });
-  addQueueFlags(worker.addOption(commands.workersFlag()));
+  addQueueFlags(commands.addTokenHostFlag(worker.addOption(commands.workersFlag())));
 
   const prepare = fleet
     .command("prepare")
@@ -77,7 +84,7 @@ export function defineQueueCommands(
     .option("--every <time>", "how often: 15m", parseDuration)
     .option("--off", "no longer")
     .action(async (_command: "drift", file: string | undefined, flags: ScheduleFlags) => {
-      finish(await scheduleDrift(terminal, await commands.load(terminal, file), flags));
+      finish(await scheduleDrift(terminal, await commands.load(terminal, file, {}, "list"), flags));
     });
   addQueueFlags(schedule);
 }

@@ -3,12 +3,12 @@
 import { mkdir, rm } from "node:fs/promises";
 import { relative } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { writeProblem } from "../../files/files.ts";
-import type { Fleet, FleetAccount, FleetEvent } from "../../fleet/index.ts";
+import { whyLinkRefused, writeProblem } from "../../files/files.ts";
+import type { Fleet, FleetAccount, FleetEvent, FleetOptions } from "../../fleet/index.ts";
 import type { ClientApi } from "../../index.ts";
 import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
 import { suggestion } from "../../model/text.ts";
-import { renderFleetJsonParts, renderFleetMarkdown, renderFleetText } from "../../render/fleet.ts";
+import { renderFleetJsonParts, renderFleetMarkdown, renderFleetTextParts } from "../../render/fleet.ts";
 import { type Column, renderListJson, renderTable } from "../../render/listing.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
@@ -53,11 +53,11 @@ export function define(fleet: Command, terminal: Terminal, finish: Finish, conne
   addPlan(fleet, terminal, finish);
   addApply(fleet, terminal, finish, connect);
   addDrift(fleet, terminal, finish);
-  const load: FleetCommands["load"] = async (where, file) => {
-    const opened = await open(where, file, {});
+  const load: FleetCommands["load"] = async (where, file, { tokenHost = [] }, purpose) => {
+    const opened = await open(where, file, { tokenHost }, purpose);
     return opened.ok ? opened.fleet : null;
   };
-  defineQueueCommands(fleet, { fileDescription: FILE, workersFlag, load }, terminal, finish, connect);
+  defineQueueCommands(fleet, { fileDescription: FILE, workersFlag, addTokenHostFlag, load }, terminal, finish, connect);
 }
 
 /** What every command of a fleet takes. */
@@ -69,6 +69,15 @@ function addFleetFlags(command: Command): Command {
       "only accounts that fit, name=GLOB and label.KEY=GLOB;\nwith commas all, repeated any",
       collect,
     );
+}
+
+/** What those that send something take. */
+function addTokenHostFlag(command: Command): Command {
+  return command.option(
+    "--token-host <host>",
+    "tokens may be sent to this host, too; repeatable;\nalso TENON_TOKEN_HOSTS",
+    collect,
+  );
 }
 
 /** What those that run something for each account take. */
@@ -115,7 +124,7 @@ function addValidate(fleet: Command, terminal: Terminal, finish: Finish): void {
     .option("--strict", "warnings are errors")
     .addOption(fullFlag())
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "validate", file, flags, null)));
-  addRunFlags(command, "text is for people, json for programs, markdown for a comment, html a page");
+  addRunFlags(command, FORMATS);
 }
 
 function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
@@ -129,8 +138,10 @@ function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
     .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .addHelpText("after", EXAMPLES)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "plan", file, flags, null)));
-  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment, html a page"));
+  addPlanFlags(addTokenHostFlag(addRunFlags(command, FORMATS)));
 }
+
+const FORMATS = "text is for people, json for programs, markdown for a comment, html a page";
 
 function addApply(fleet: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   const command = fleet
@@ -144,7 +155,7 @@ function addApply(fleet: Command, terminal: Terminal, finish: Finish, connect: C
     .addOption(failOnFlag("do nothing in an account where a change is: refused, blocked, or either"))
     .addHelpText("after", EXAMPLES)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "apply", file, flags, connect)));
-  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment, html a page"));
+  addPlanFlags(addTokenHostFlag(addRunFlags(command, FORMATS)));
 }
 
 function addDrift(fleet: Command, terminal: Terminal, finish: Finish): void {
@@ -158,7 +169,7 @@ function addDrift(fleet: Command, terminal: Terminal, finish: Finish): void {
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
     .option("--exclude <address>", "all but this address; repeatable", collect)
     .action(async (file, flags) => finish(await run(folding(terminal, flags), "drift", file, flags, null)));
-  addRunFlags(command, "text is for people, json for programs, markdown for an issue, html a page");
+  addTokenHostFlag(addRunFlags(command, "text is for people, json for programs, markdown for an issue, html a page"));
 }
 
 const EXAMPLES = `
@@ -171,6 +182,7 @@ Examples:
 
 interface FleetFlags {
   readonly select?: readonly string[];
+  readonly tokenHost?: readonly string[];
 }
 
 /** `all`: whether they are selected or not. */
@@ -179,12 +191,29 @@ type Opened =
   | { readonly ok: false; readonly code: ExitCode };
 
 /** The fleet with the accounts that are selected: at least one. */
-async function open(terminal: Terminal, file: string | undefined, { select = [] }: FleetFlags): Promise<Opened> {
-  const { loadFleet, parseSelection } = await import("../../fleet/index.ts");
-  const { fleet, fault, diagnostics, sources } = await loadFleet(file ?? ".", {
+async function open(
+  terminal: Terminal,
+  file: string | undefined,
+  { select = [], tokenHost = [] }: FleetFlags,
+  purpose: NonNullable<FleetOptions["purpose"]>,
+): Promise<Opened> {
+  const { loadFleet, parseSelection, parseTokenHosts } = await import("../../fleet/index.ts");
+  const listed = parseTokenHosts([...tokenHost, terminal.environment["TENON_TOKEN_HOSTS"] ?? ""]);
+  if (!listed.ok) {
+    const summary = `--token-host and TENON_TOKEN_HOSTS do not take '${listed.part}'`;
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary,
+      fix: "Write a host, such as api.example.com, or HOST:PORT.",
+    });
+    return { ok: false, code: EXIT.error };
+  }
+  const fallback = {
     service: terminal.environment["TENON_SERVICE"]?.trim() ?? "",
     baseUrl: terminal.environment["TENON_BASE_URL"]?.trim() ?? "",
-  });
+  };
+  const options = { purpose, tokenHosts: listed.hosts };
+  const { fleet, fault, diagnostics, sources } = await loadFleet(file ?? ".", fallback, options);
   sayDiagnostics(terminal, diagnostics, sources);
   if (fleet === null) return { ok: false, code: fault === "request" ? EXIT.error : EXIT.invalid };
   const parsed = parseSelection(select);
@@ -209,7 +238,7 @@ async function list(
   file: string | undefined,
   flags: FleetFlags & { readonly format: "table" | "json" },
 ): Promise<ExitCode> {
-  const opened = await open(terminal, file, flags);
+  const opened = await open(terminal, file, flags, "list");
   if (!opened.ok) return opened.code;
   const { accounts } = opened.fleet;
   terminal.print(
@@ -227,7 +256,7 @@ const COLUMNS: readonly Column<FleetAccount>[] = [
     shown: ({ project }) => relative(".", project) || ".",
   },
   { field: "environment", heading: "ENVIRONMENT", value: ({ environment }) => environment },
-  { field: "base_url", heading: "SERVICE", value: ({ baseUrl }) => baseUrl },
+  { field: "base_url", heading: "SERVICE", value: ({ baseUrl }) => baseUrl || null },
   {
     field: "token",
     heading: "TOKEN",
@@ -275,7 +304,7 @@ async function runChecked(
     sayError(inner, { code: "consent-not-asked", summary: "fleet apply does not ask for each account", fix });
     return EXIT.error;
   }
-  const opened = await open(inner, file, flags);
+  const opened = await open(inner, file, flags, command === "validate" ? "check" : "send");
   if (!opened.ok) return opened.code;
   const { accounts } = opened.fleet;
   const { canary } = flags;
@@ -301,9 +330,11 @@ async function runChecked(
     sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
     return EXIT.error;
   }
-  const results = await inner.interrupt.whileHandlingSignals(() =>
-    runAll(inner, { command, ...opened }, flags, connect),
-  );
+  const work = (): Promise<AccountResult[] | null> => runAll(inner, { command, ...opened }, flags, connect);
+  // A command that only reads has nothing to end in order, and code that computes would not notice a signal: the system ends it at once. What
+  // workers have not begun is taken back.
+  const endsInOrder = command === "apply" || queueOf(inner, flags) !== null;
+  const results = await (endsInOrder ? inner.interrupt.whileHandlingSignals(work) : work());
   if (results === null) return EXIT.error;
   return show(inner, { command, accounts: results }, flags);
 }
@@ -311,6 +342,8 @@ async function runChecked(
 /** Takes out what an earlier run has saved for these accounts: an apply must not find it where the plan has failed this time. */
 async function prepareFolder(folder: string, accounts: readonly FleetAccount[]): Promise<string | null> {
   try {
+    const led = await whyLinkRefused(folder);
+    if (led !== null) return led;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const account of accounts) await rm(planFile(folder, account), { force: true });
     return null;
@@ -335,7 +368,7 @@ async function runAll(
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
-  const { jsonInto: _, htmlInto: _page, queue: _queue, prefix: _prefix, ...shared } = others;
+  const { jsonInto, htmlInto: _, queue: _queue, prefix: _prefix, tokenHost: _hosts, ...shared } = others;
   const queue = new EmbeddedQueue();
   const counted: Terminal = { ...terminal, observe: (event) => progress.observe(event) };
   try {
@@ -348,10 +381,10 @@ async function runAll(
           ...shared,
           ...(plan === undefined ? {} : { plan: planFile(plan, account) }),
           ...(out === undefined ? {} : { out: planFile(out, account) }),
-          // The document of each account is kept whatever the format is.
           format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
         };
-        return runAccount(counted, command, account, own, { hidden, connect });
+        const keepsDocument = flags.format === "json" || jsonInto !== undefined;
+        return runAccount(counted, command, account, own, { hidden, connect, keepsDocument });
       },
     });
   } finally {
@@ -365,7 +398,7 @@ async function show(terminal: Terminal, report: FleetReport, flags: RunFlags): P
   if (flags.format === "json") for (const part of renderFleetJsonParts(report)) terminal.print(part);
   if (flags.format === "markdown") terminal.print(renderFleetMarkdown(report));
   if (flags.format === "text") {
-    terminal.print(renderFleetText(report, { width: terminal.results.width, full }));
+    for (const part of renderFleetTextParts(report, { width: terminal.results.width, full })) terminal.print(part);
   }
   terminal.document?.(renderFleetJsonParts(report), undefined);
   await givePage(terminal, async () =>

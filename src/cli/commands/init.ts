@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option } from "commander";
 import { readRegular, writeProblem } from "../../files/files.ts";
 import { readVersion } from "../../files/package-files.ts";
-import { whereLinkLeads } from "../../files/paths.ts";
+import { linkText, whereLinkLeads } from "../../files/paths.ts";
 import { allowedSeconds, loadProject, NEUTRAL_DIALECT, SERVICES, serviceCalled } from "../../index.ts";
 import { shellWord } from "../../model/text.ts";
 import { escapeText } from "../../render/terminal.ts";
@@ -230,6 +230,12 @@ interface WriteRequest {
 
 /** All of the files or none. */
 async function write(terminal: Terminal, { base, files, force }: WriteRequest): Promise<ExitCode> {
+  const elsewhere = await whereLinkLeads(base);
+  if (elsewhere !== null) {
+    const fix = "Name the place itself.";
+    sayError(terminal, { code: "file-unwritable", summary: linkText(relative(".", base), elsewhere), fix });
+    return EXIT.refused;
+  }
   const existing: string[] = [];
   const isThere = (await stat(base).catch(() => null)) !== null;
   for (const { file } of files) {

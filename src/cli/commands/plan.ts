@@ -101,7 +101,9 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
       return planned.code;
     }
     const made = planned.plan;
-    const written = flags.out === undefined || (await writePlan(session, made, flags.out));
+    const { fleet } = flags;
+    const saved = fleet === undefined ? made : { ...made, inputs: { ...made.inputs, fleet } };
+    const written = flags.out === undefined || (await writePlan(session, saved, flags.out));
     await showPlan(terminal, made, flags.format, session.token);
     await writeGithubSummary(terminal, () => renderPlanMarkdown(made));
     return written ? exitCode(made, flags) : EXIT.error;

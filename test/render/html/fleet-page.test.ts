@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { AccountResult, FleetReport } from "../../../src/model/fleet.ts";
-import { renderFleetText } from "../../../src/render/fleet.ts";
+import { renderFleetTextParts } from "../../../src/render/fleet.ts";
 import { renderFleetHtml } from "../../../src/render/html/fleet-page.ts";
 import { fleetReport } from "../fleets.ts";
 import { expectWords, startTags, textOf, unescaped } from "./page-text.ts";
@@ -11,7 +11,14 @@ const WIDE = { width: 100_000, full: true };
 
 function reportOf(...texts: readonly string[]): FleetReport {
   const accounts = texts.map((text, index): AccountResult => {
-    const outcome = { type: "ran", code: 2, text, headline: `${index} to add`, document: null } as const;
+    const outcome = {
+      type: "ran",
+      code: 2,
+      text,
+      headline: `${index} to add`,
+      markup: "plain",
+      document: null,
+    } as const;
     return { name: `a${index}`, labels: {}, outcome };
   });
   return { command: "plan", accounts };
@@ -21,7 +28,10 @@ describe("the page of a fleet", () => {
   it("says every word that the text says, whether accounts are folded or not", () => {
     for (const count of [1, 7, 60]) {
       for (const full of [true, false]) {
-        expectWords(renderFleetHtml(fleetReport(count), { full }), renderFleetText(fleetReport(count), WIDE));
+        expectWords(
+          renderFleetHtml(fleetReport(count), { full }),
+          [...renderFleetTextParts(fleetReport(count), WIDE)].join(""),
+        );
       }
     }
   });
