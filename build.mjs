@@ -207,6 +207,19 @@ function withoutHttp2() {
 /** Of Node's own modules those that a small command loads, and does not use. */
 const LATE_MODULES = ["child_process", "crypto", "dgram", "dns", "dns/promises", "http", "https", "os", "tls", "v8"];
 
+/** An object that loads the module when one of its members is asked for, or all their names are. */
+const LATE_MODULE = [
+  "function lateModuleOfNode(id) {",
+  "  const of = (name) => Object.getOwnPropertyDescriptor(require(id), name);",
+  "  return new Proxy({}, {",
+  "    get: (_, name) => require(id)[name],",
+  "    has: (_, name) => name in require(id),",
+  "    ownKeys: () => Reflect.ownKeys(require(id)),",
+  "    getOwnPropertyDescriptor: (_, name) => of(name) && { ...of(name), configurable: true },",
+  "  });",
+  "}",
+].join("\n");
+
 /** To load one of Node's own modules takes about as long as to read a manifest: these are loaded when the first of their functions is called. */
 function lateModulesOfNode() {
   const missing = new Set(LATE_MODULES);
@@ -220,8 +233,7 @@ function lateModulesOfNode() {
     }
     if (late === code) return null;
     // Below all else, so that the places of all lines are what they were.
-    const helper = "function lateModuleOfNode(id) { return new Proxy({}, { get: (_, name) => require(id)[name] }); }";
-    return { code: `${late}\n${helper}\n`, map: null };
+    return { code: `${late}\n${LATE_MODULE}\n`, map: null };
   };
   const generateBundle = () => {
     if (missing.size > 0) throw new Error(`nothing requires ${[...missing].join(", ")}`);
