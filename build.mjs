@@ -92,6 +92,8 @@ async function bundle({ folder, input, plugins = [], codeSplitting, format = "es
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
     minify,
+    // As ECMAScript modules are.
+    strict: true,
     sourcemap: true,
     sourcemapExcludeSources: true,
     ...(codeSplitting === undefined ? {} : { codeSplitting }),
