@@ -12,7 +12,11 @@ _tenon() {
       open+=("$value")
     else
       values+=("$value")
-      shown+=("$value${${line#*$'\t'}:+  -- ${line#*$'\t'}}")
+      if [[ $line == *$'\t'* ]]; then
+        shown+=("$value  -- ${line#*$'\t'}")
+      else
+        shown+=("$value")
+      fi
     fi
   done
   (( $#open )) && compadd -S '' -- "${open[@]}"

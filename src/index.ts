@@ -166,6 +166,7 @@ export {
   judgeByEnvironments,
   loadProject,
   openJournal,
+  openRun,
   type PlanFileResult,
   type PlanRequest,
   type PlanResult,
@@ -180,6 +181,7 @@ export { findChangedSince } from "./plan/changed-since.ts";
 export { driftOf, unclearIdentities } from "./plan/drift.ts";
 export { isUnmatched } from "./plan/select.ts";
 export type { JournalResult } from "./saved/journal-file.ts";
+export type { OpenedRun, UndoPlace } from "./saved/undo-run.ts";
 
 /**
  * Loads the project and opens a connection, over which nothing is sent yet.

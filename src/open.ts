@@ -33,10 +33,12 @@ import {
   judgeByEnvironments,
   loadProject,
   openJournal,
+  openRun,
   planProject,
   TenonError,
 } from "./pipeline.ts";
 import { driftOf } from "./plan/drift.ts";
+import type { OpenedRun } from "./saved/undo-run.ts";
 
 /** Where a project is, and the account that it is for. Nothing is read from the environment of the process. */
 export interface OpenOptions {
@@ -78,6 +80,13 @@ export interface OpenOptions {
 export interface PlanChoice extends ReadWatch {
   /** `destroy` deletes what is declared. Default: `apply`. */
   readonly goal?: Goal;
+  /**
+   * The journal of a run, absolute or relative to the working folder: what the run did is taken back, in place of a goal. What somebody has changed
+   * since is blocked. It has to be of this service, account, environment and owner. Default: none.
+   */
+  readonly undo?: string;
+  /** Which run, of a journal of several: when it began, as the journal has it. Default: the only one. */
+  readonly run?: string;
   /** Address globs: only these, and what is beneath them. Default: all. */
   readonly targets?: readonly string[];
   /** Address globs: all but these. Default: none. */
@@ -118,7 +127,7 @@ export interface OpenProject {
   /**
    * Reads the account, with list requests, and plans. Nothing is changed: what reads has no method that writes. What must not be is in
    * `refusals` and `guards` of the plan.
-   * @throws TenonError if the account cannot be read
+   * @throws TenonError if the account cannot be read, or the journal of `undo` is none of this project's
    */
   plan(choice?: PlanChoice): Promise<Plan>;
   /**
@@ -227,10 +236,12 @@ class Opened implements OpenProject {
     checkChoice(choice);
     const { signal, progress } = choice;
     const { desired, inputs, sources } = this.project;
+    const undoing = choice.undo === undefined ? null : await this.#openRun(choice.undo, choice.run ?? null);
     const planned = await planProject({
       desired,
       api: this.#clients.reading,
-      goal: choice.goal ?? "apply",
+      goal: undoing === null ? (choice.goal ?? "apply") : "undo",
+      ...(undoing === null ? {} : { run: undoing.run }),
       nowMilliseconds: this.#clock.now(),
       targets: choice.targets ?? [],
       excludes: choice.excludes ?? [],
@@ -251,7 +262,8 @@ class Opened implements OpenProject {
     });
     if (planned.ok) {
       const load = (environment: string) => loadProject({ ...this.#toLoad, environment, past: true });
-      const plan = isToBeDone ? await judgeByEnvironments(planned.plan, this.project, load) : planned.plan;
+      const judged = isToBeDone ? await judgeByEnvironments(planned.plan, this.project, load) : planned.plan;
+      const plan = undoing === null ? judged : { ...judged, warnings: [...undoing.warnings, ...judged.warnings] };
       this.#choices.set(plan, choice);
       this.#readings.set(plan, planned);
       return plan;
@@ -262,6 +274,17 @@ class Opened implements OpenProject {
       sources,
       planned.failure,
     );
+  }
+
+  /** @throws TenonError if there is no such run that can be undone here */
+  async #openRun(file: string, started: string | null): Promise<OpenedRun & { readonly ok: true }> {
+    const { desired, inputs, sources } = this.project;
+    const { host } = new URL(this.#connection.baseUrl);
+    const account = this.#options.account ?? null;
+    const here = { host, account, environment: inputs.environment, owner: desired.owner };
+    const opened = await openRun({ file, started }, here, sources);
+    if (!opened.ok) throw new TenonError([opened.diagnostic], sources);
+    return opened;
   }
 
   /** @throws TenonError if the plan must not be carried out, or is not within one of the bounds */
@@ -342,7 +365,16 @@ class Opened implements OpenProject {
 }
 
 /** @throws TenonError: what TypeScript forbids, a program without types may say all the same */
-function checkChoice({ goal, uploadTimeoutSeconds, imageTimeoutSeconds }: PlanChoice): void {
+function checkChoice(choice: PlanChoice): void {
+  const { goal, undo, run, changedSince, uploadTimeoutSeconds, imageTimeoutSeconds } = choice;
+  if (undo !== undefined && (goal !== undefined || (changedSince ?? null) !== null))
+    throw problem(
+      "undo-conflicting",
+      "undo is beside a goal or changedSince",
+      "Give undo alone: the journal says what is taken back.",
+    );
+  if (run !== undefined && undo === undefined)
+    throw problem("undo-conflicting", "run is given without undo", "Give the journal as undo, too.");
   if (goal !== undefined && goal !== "apply" && goal !== "destroy")
     throw problem("goal-invalid", `goal is ${JSON.stringify(goal)}`, "Give apply or destroy.");
   checkSeconds("upload-timeout-invalid", { uploadTimeoutSeconds });

@@ -33,6 +33,7 @@ import { exceedsReviewedPlan } from "./plan/review.ts";
 import { isUnmatched } from "./plan/select.ts";
 import { escapeText } from "./render/terminal.ts";
 import type { JournalResult } from "./saved/journal-file.ts";
+import type { OpenedRun, UndoPlace } from "./saved/undo-run.ts";
 import { units } from "./units/index.ts";
 
 /**
@@ -334,6 +335,8 @@ export async function judgeByEnvironments(
   project: Project,
   load: (environment: string) => Promise<LoadResult>,
 ): Promise<Plan> {
+  // An undo deletes what its run has made, whoever declares it.
+  if (plan.goal === "undo") return plan;
   const inDoubt = mayGoByMistake(plan);
   if (inDoubt.size === 0) return plan;
   const names = nearestEnvironments(project);
@@ -445,6 +448,16 @@ export async function parseJournal(
 ): Promise<JournalResult> {
   const { parseJournal: parse } = await import("./saved/journal-file.ts");
   return parse(text, new Kinds(units), which);
+}
+
+/** Reads the journal of a run that is to be undone, and refuses it if the run was of another service, account, environment or owner. */
+export async function openRun(
+  which: { readonly file: string; readonly started: string | null },
+  here: UndoPlace,
+  sources: Sources,
+): Promise<OpenedRun> {
+  const { openRun: open } = await import("./saved/undo-run.ts");
+  return open(which, here, sources, new Kinds(units));
 }
 
 /** The run that this process has just written into a journal. @param file the journal's name, for messages */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
-import { columnsOf, escapeText, padded } from "./terminal.ts";
+import { columnsOf, escapeText, padded, shorten } from "./terminal.ts";
 
 /** A value of the service. null: there is none. */
 export type Cell = string | number | boolean | null;
@@ -24,18 +24,46 @@ const NOTHING = "-";
 /** A longer cell stands out of its column: otherwise one value of the service would fill all other rows with blanks. */
 const MAX_ALIGNED_COLUMNS = 100;
 
-/** A heading and a line for each row, newline-terminated. Whatever the service said is escaped; nothing is cut. */
-export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+/** No column becomes narrower than that to fit a terminal. */
+const MIN_CUT_COLUMNS = 9;
+
+/**
+ * A heading and a line for each row, newline-terminated. Whatever the service said is escaped.
+ * @param width columns of a terminal: cells of the widest columns are cut in their middle until the lines fit, if they can. null: nothing is cut
+ */
+export function renderTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number | null = null,
+): string {
   const shown = columns.filter(({ heading }) => heading !== null);
   const lines = [
     shown.map(({ heading }) => heading ?? ""),
     ...rows.map((row) => shown.map((column) => plain((column.shown ?? column.value)(row)))),
   ];
-  const widths = shown.map((_, index) => lines.reduce((most, line) => Math.max(most, widthOf(line[index] ?? "")), 0));
+  const sizeOf = width === null ? widthOf : columnsOf;
+  const whole = shown.map((_, index) => lines.reduce((most, line) => Math.max(most, sizeOf(line[index] ?? "")), 0));
+  const widths = width === null ? whole : fitting(whole, width);
+  const cut = (cell: string, columns: number): string => (width === null ? cell : shorten(cell, columns, null));
   return lines
-    .map((cells) => cells.map((cell, index) => padded(cell, widths[index] ?? 0)).join(BETWEEN))
+    .map((cells) => cells.map((cell, index) => padded(cut(cell, widths[index] ?? 0), widths[index] ?? 0)).join(BETWEEN))
     .map((line) => `${line.trimEnd()}\n`)
     .join("");
+}
+
+/** Widths of columns that fit: the widest are narrowed first, to one width. */
+function fitting(whole: readonly number[], width: number): number[] {
+  const room = Math.max(0, width - BETWEEN.length * (whole.length - 1));
+  const total = (most: number): number => whole.reduce((sum, columns) => sum + Math.min(columns, most), 0);
+  let most = Math.max(...whole, MIN_CUT_COLUMNS);
+  while (most > MIN_CUT_COLUMNS && total(most) > room) most -= 1;
+  // What one column less takes from several of them is more than was wanted: the first ones get it back.
+  let spare = Math.max(0, room - total(most));
+  return whole.map((columns) => {
+    if (columns <= most || spare === 0) return Math.min(columns, most);
+    spare -= 1;
+    return most + 1;
+  });
 }
 
 function widthOf(cell: string): number {

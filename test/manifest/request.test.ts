@@ -30,7 +30,7 @@ test("an error in a file of variables is shown with its line", async () => {
   const { diagnostics, sources } = await load(root, { variableFiles: [join(root, "bad.yaml")] });
   const span = diagnostics.find(({ code }) => code === "yaml-syntax")?.span;
   expect(span).toMatchObject({ file: join(root, "bad.yaml") });
-  expect(sources.position(join(root, "bad.yaml"), span?.start ?? 0)).toMatchObject({ line: 3 });
+  expect(sources.position(join(root, "bad.yaml"), span?.start ?? 0)).toMatchObject({ line: 2, column: 8 });
   expect(sources.line(join(root, "bad.yaml"), 2)).toBe("other: [");
 });
 

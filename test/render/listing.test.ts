@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Column, renderCsv, renderListJson, renderTable } from "../../src/render/listing.ts";
+import { columnsOf } from "../../src/render/terminal.ts";
 
 interface Row {
   readonly a: string | null;
@@ -67,4 +68,36 @@ test("columns are aligned by what is seen, wide characters included", () => {
       COLUMNS,
     ),
   ).toBe("A     B\nab    1\n中文  -\n");
+});
+
+test("on a terminal the widest columns are cut in their middle until each line fits; elsewhere nothing is", () => {
+  const name = "a-rather-long-name-of-a-subdomain.of.another.example";
+  const target = "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA";
+  const table = (width: number | null) =>
+    renderTable(
+      [
+        { a: "short", b: target },
+        { a: name, b: "192.0.2.1" },
+      ],
+      COLUMNS,
+      width,
+    );
+  const lines = table(80).split("\n");
+  expect(lines.map((line) => line.length)).toEqual([expect.any(Number), 80, expect.any(Number), 0]);
+  expect(lines.every((line) => line.length <= 80)).toBe(true);
+  expect(lines[1]).toMatch(/^short {2,}v=DKIM1; k=rsa; .*….*CAQEA$/);
+  expect(lines[2]).toMatch(/^a-rather-long-.*….*\.example {2}192\.0\.2\.1$/);
+  expect(table(null)).toContain(name);
+  expect(table(null)).toContain(target);
+  expect(table(500)).toBe(table(null));
+});
+
+test("a terminal that is too narrow for all columns gets them as narrow as they are shown at all", () => {
+  fc.assert(
+    fc.property(rows, fc.integer({ min: 0, max: 200 }), (given, width) => {
+      const lines = renderTable(given, COLUMNS, width).trimEnd().split("\n");
+      expect(lines).toHaveLength(given.length + 1);
+      for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(Math.max(width, 9 + 2 + 9));
+    }),
+  );
 });

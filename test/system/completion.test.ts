@@ -41,8 +41,8 @@ const SHELLS: readonly Shell[] = [
 const PROMPT_MILLISECONDS = 60_000;
 
 describe.each(SHELLS)("$name", ({ command, load }) => {
-  /** @returns the words that the completed line came to, and the names of the files in the folder */
-  async function typed(keys: string): Promise<{ words: readonly string[]; files: readonly string[] }> {
+  /** @returns the words that the completed line came to, the names of the files in the folder, and all that was shown */
+  async function typed(keys: string): Promise<{ words: readonly string[]; files: readonly string[]; shown: string }> {
     const cwd = await folder({ "tenon.yaml": MANIFEST, "bin/tenon": TENON, "a plan.txt": "" });
     await chmod(join(cwd, "bin/tenon"), 0o755);
     const record = join(cwd, "bin/record");
@@ -64,7 +64,7 @@ describe.each(SHELLS)("$name", ({ command, load }) => {
     const read = async () => readFile(record, "utf8").catch(() => "");
     await expect.poll(read, { timeout: PROMPT_MILLISECONDS }).toContain("END");
     child.stdin.write("exit\r");
-    return { words: (await read()).split("\n").slice(0, -2), files: await readdir(cwd) };
+    return { words: (await read()).split("\n").slice(0, -2), files: await readdir(cwd), shown: screen() };
   }
 
   it("completes a command, a flag, and an environment of the manifest", async () => {
@@ -91,6 +91,15 @@ describe.each(SHELLS)("$name", ({ command, load }) => {
     expect(words).toEqual(["plan", "--env", HOSTILE]);
     expect(files).not.toContain("pwned");
     expect((await typed("tenon show image/i\t")).words).toEqual(["show", "image/it's a, b?"]);
+  });
+
+  it("lists a value that has no description once", async () => {
+    // bash lists at the second tab, at which fish opens a menu.
+    const tabs = command.startsWith("bash") ? "\t\t" : "\t";
+    const { words, shown } = await typed(`tenon plan --format ${tabs}`);
+    expect(words.slice(0, 2)).toEqual(["plan", "--format"]);
+    expect(shown).toContain("markdown");
+    expect(shown).not.toMatch(/markdown +-- +markdown/);
   });
 
   it("completes files where a file belongs", async () => {

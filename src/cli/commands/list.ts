@@ -199,9 +199,12 @@ async function print(
 ): Promise<void> {
   const { renderCsv, renderListJson, renderTable } = await import("../../render/listing.ts");
   const columns = own as readonly Column<unknown>[];
+  const { isTerminal, width } = terminal.results;
   switch (format) {
     case "table":
-      terminal.print(rows.length === 0 ? `${none}\n` : `${renderTable(rows, columns)}${note}`);
+      terminal.print(
+        rows.length === 0 ? `${none}\n` : `${renderTable(rows, columns, isTerminal ? width : null)}${note}`,
+      );
       break;
     case "json":
       terminal.print(renderListJson(name, rows, columns));
