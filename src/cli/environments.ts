@@ -1,14 +1,11 @@
 /** The check of a project in each of its environments, with what was found told once. */
 
-import { type Diagnostic, type LoadOptions, lintProject, type Project, Sources, type Span } from "../index.ts";
+import { type Diagnostic, type LoadOptions, lintProject, Sources, type Span } from "../index.ts";
+import { CHECKED_ITEM_CHARACTERS, MAX_CHECKED_CHARACTERS, MAX_CHECKED_ENVIRONMENTS } from "../manifest/limits.ts";
+import { LastingFiles } from "../manifest/parse.ts";
 import { shellWord } from "../model/text.ts";
 import type { ProjectFlags } from "./flags.ts";
 import { exitOf, load } from "./project.ts";
-
-/** At most this many environments are checked: each is a project to load. */
-const MAX_CHECKED_ENVIRONMENTS = 100;
-/** Characters of those environments once expanded: after this many, no further environment is loaded. */
-const MAX_CHECKED_CHARACTERS: number = 64 * 1024 * 1024;
 
 export interface Checked {
   /** Errors and warnings, linter's included, in the order of the files. */
@@ -20,20 +17,31 @@ export interface Checked {
   readonly declared: readonly number[];
   /** What the project was checked in, for a person; empty if it has no environments, or one was named. */
   readonly where: string;
+  /** The number of environments that were not checked, as all together would cost too much. */
+  readonly unchecked: number;
 }
 
-/** A project as one environment makes it. */
+/** What came of the check of a project as one environment makes it. The project itself is not kept: there may be a hundred. */
 interface Run {
   /** null: no environment. */
   readonly environment: string | null;
-  readonly project: Project | null;
+  /** How many objects it declares; null: it has errors. */
+  readonly declared: number | null;
   readonly fault: Parameters<typeof exitOf>[0];
-  readonly diagnostics: readonly Diagnostic[];
-  readonly sources: Sources;
   readonly environments: readonly string[];
-  readonly characters: number;
+  /** Whether a variable has no value, as none was given. */
+  readonly isIncomplete: boolean;
+  /** What the check cost, in characters. */
+  readonly cost: number;
 }
 
+/** A run with what only its evaluation needs. */
+interface FreshRun extends Run {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly sources: Sources;
+}
+
+/** `parsed`: the files of other runs, which need not be parsed again. */
 type ReadOptions = Pick<LoadOptions, "files" | "parsed">;
 
 /**
@@ -45,40 +53,48 @@ export async function checkEnvironments(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  reading: ReadOptions = {},
+  { parsed = new LastingFiles(), ...others }: ReadOptions = {},
 ): Promise<Checked> {
+  const reading = { ...others, parsed };
   const first = await run(directory, flags, dialect, { environment: null, ...reading });
-  if (flags.env !== undefined || first.environments.length === 0) return merge([first], "");
-  const names = first.environments.slice(0, MAX_CHECKED_ENVIRONMENTS);
-  const isComplete = !first.diagnostics.some(({ code }) => code === "missing-variable");
-  const runs = isComplete ? [first] : [];
-  let { characters } = first;
-  let parsed = reading.parsed ?? first.project?.parsed;
-  for (const environment of names) {
-    if (characters > MAX_CHECKED_CHARACTERS) break;
-    const options = { ...reading, environment, ...(parsed === undefined ? {} : { parsed }) };
-    const next = await run(directory, { ...flags, env: environment }, dialect, options);
-    runs.push(next);
-    characters += next.characters;
-    parsed = reading.parsed ?? next.project?.parsed;
+  const merging = new Merging();
+  if (flags.env !== undefined || first.environments.length === 0) {
+    merging.add(first);
+    return merging.result("", 0);
   }
-  const checked = runs.flatMap(({ environment }) => environment ?? []);
-  return merge(runs, whereChecked(checked, first.environments.length - checked.length, isComplete));
+  const names = first.environments.slice(0, MAX_CHECKED_ENVIRONMENTS);
+  if (!first.isIncomplete) merging.add(first);
+  let { cost } = first;
+  const checked: string[] = [];
+  for (const environment of names) {
+    if (cost > MAX_CHECKED_CHARACTERS) break;
+    const next = await run(directory, { ...flags, env: environment }, dialect, { ...reading, environment });
+    merging.add(next);
+    checked.push(environment);
+    cost += next.cost;
+  }
+  const unchecked = first.environments.length - checked.length;
+  return merging.result(whereChecked(checked, unchecked, !first.isIncomplete), unchecked);
 }
 
-/** `parsed`: of the run before, whose files need not be parsed again. */
 async function run(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
   { environment, ...reading }: ReadOptions & { readonly environment: string | null },
-): Promise<Run> {
-  const loaded = await load(directory, flags, dialect, { keepParsed: true, ...reading });
-  const { project, diagnostics } = loaded;
+): Promise<FreshRun> {
+  const loaded = await load(directory, flags, dialect, reading);
+  const { project, fault, sources, environments, characters, records } = loaded;
+  const diagnostics = project === null ? loaded.diagnostics : await lintProject(project, loaded.diagnostics);
   return {
-    ...loaded,
     environment,
-    diagnostics: project === null ? diagnostics : await lintProject(project, diagnostics),
+    declared: project?.desired.declared.length ?? null,
+    fault,
+    environments,
+    isIncomplete: diagnostics.some(({ code }) => code === "missing-variable"),
+    cost: characters + CHECKED_ITEM_CHARACTERS * (records + diagnostics.length),
+    diagnostics,
+    sources,
   };
 }
 
@@ -101,32 +117,41 @@ interface Finding {
   readonly runs: Run[];
 }
 
-function merge(runs: readonly Run[], where: string): Checked {
-  const sources = new Sources();
-  const findings = new Map<string, Finding>();
-  for (const one of runs) {
-    for (const file of one.sources.files()) sources.add(file, one.sources.text(file) ?? "");
+/** What the runs have found, each problem once. */
+class Merging {
+  readonly #runs: Run[] = [];
+  readonly #sources: Sources = new Sources();
+  readonly #findings: Map<string, Finding> = new Map();
+
+  add({ diagnostics, sources, ...one }: FreshRun): void {
+    this.#runs.push(one);
+    for (const file of sources.files()) this.#sources.add(file, sources.text(file) ?? "");
     const counts = new Map<string, number>();
-    for (const diagnostic of one.diagnostics) {
+    for (const diagnostic of diagnostics) {
       const place = placeOf(diagnostic);
       const count = counts.get(place) ?? 0;
       counts.set(place, count + 1);
       const key = `${place} ${count}`;
-      const known = findings.get(key);
-      if (known === undefined) findings.set(key, { diagnostic, runs: [one] });
+      const known = this.#findings.get(key);
+      if (known === undefined) this.#findings.set(key, { diagnostic, runs: [one] });
       else known.runs.push(one);
     }
   }
-  const diagnostics = [...findings.values()].map((finding) => named(finding, runs));
-  const faults = runs.map(({ fault }) => fault);
-  const worst = faults.find((fault) => fault === "manifest") ?? faults.find((fault) => fault === "request") ?? null;
-  return {
-    diagnostics: runs.length === 1 ? diagnostics : inOrder(diagnostics, sources),
-    sources,
-    exitCode: exitOf(worst),
-    declared: runs.flatMap(({ project }) => project?.desired.declared.length ?? []),
-    where,
-  };
+
+  result(where: string, unchecked: number): Checked {
+    const runs = this.#runs;
+    const diagnostics = [...this.#findings.values()].map((finding) => named(finding, runs));
+    const faults = runs.map(({ fault }) => fault);
+    const worst = faults.find((fault) => fault === "manifest") ?? faults.find((fault) => fault === "request") ?? null;
+    return {
+      diagnostics: runs.length === 1 ? diagnostics : inOrder(diagnostics, this.#sources),
+      sources: this.#sources,
+      exitCode: exitOf(worst),
+      declared: runs.flatMap(({ declared }) => declared ?? []),
+      where,
+      unchecked,
+    };
+  }
 }
 
 /** The same problem has the same, whatever values the variables put into its words. */

@@ -4,7 +4,8 @@ import type { Places } from "../manifest/positions.ts";
 import { isOwnKey } from "../manifest/schema.ts";
 import type { Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import type { NameKind, Occurrence } from "./requests.ts";
+import { groupBy } from "../model/text.ts";
+import type { NameKind, Occurrence, Place } from "./requests.ts";
 
 type Found = Omit<Occurrence, "place"> & { readonly span: Span };
 
@@ -73,6 +74,18 @@ function withoutQuotes(span: Span, text: string): Span {
   const first = text[span.start];
   const isQuoted = span.end - span.start >= 2 && (first === '"' || first === "'") && text[span.end - 1] === first;
   return isQuoted ? { ...span, start: span.start + 1, end: span.end - 1 } : span;
+}
+
+/** What `range` has is written anew. */
+interface Edit {
+  readonly range: Place["range"];
+  readonly newText: string;
+}
+
+/** The edits of each file, by its path: a name may stand in a hundred thousand places. */
+export function renameEdits(occurrences: readonly Occurrence[], newText: string): Map<string, Edit[]> {
+  const files = groupBy(occurrences, ({ place }) => place.path);
+  return new Map([...files].map(([path, of]) => [path, of.map(({ place }) => ({ range: place.range, newText }))]));
 }
 
 /** Names of variables, as the schema has them. */

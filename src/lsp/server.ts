@@ -29,7 +29,7 @@ import { Analysis, type AnalystCommand, NoAnswer } from "./analysis.ts";
 import { complete, hover, namesOf } from "./completion.ts";
 import { quickFixes } from "./corrections.ts";
 import { EditorMessages } from "./messages.ts";
-import { whyNotCalled } from "./names.ts";
+import { renameEdits, whyNotCalled } from "./names.ts";
 import { Projects } from "./projects.ts";
 import type { Occurrence, Place } from "./requests.ts";
 
@@ -295,12 +295,8 @@ class Server {
     if (name === found.name) return { changes: {} };
     const why = whyNotCalled(kind, name, namesOf(kind, names));
     if (why !== null) throw new ResponseError(LSPErrorCodes.RequestFailed, why);
-    const changes: NonNullable<WorkspaceEdit["changes"]> = {};
-    for (const { place } of alike(found, names)) {
-      const uri = this.#uriOf(place.path);
-      changes[uri] = [...(changes[uri] ?? []), { range: place.range, newText: name }];
-    }
-    return { changes };
+    const files = renameEdits(alike(found, names), name);
+    return { changes: Object.fromEntries([...files].map(([path, edits]) => [this.#uriOf(path), edits])) };
   }
 
   /** What is named at a place, and all names of the project. */

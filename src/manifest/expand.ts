@@ -114,6 +114,7 @@ export async function* expandDomains(
         if (expanded === "too-many-records") context.report(tooManyRecords(entry, context));
         if (typeof expanded === "string") return;
         total += expanded.count + RECORDS_PER_DOMAIN;
+        context.budget.noteRecords(expanded.count + RECORDS_PER_DOMAIN);
         if (context.incomplete.has(written) || context.incomplete.has(objectAt(defaults, "domain")))
           context.incomplete.add(expanded.entry);
         yield expanded.entry;

@@ -44,6 +44,15 @@ const MAX_EXPANDED_CHARACTERS: number = 32 * 1024 * 1024;
  * Octets of zone files, with all that they include and generate. A file counts for each domain that names it: it is parsed for each.
  */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
+/** Environments that `validate` without `--env` checks: each is a project to load and to lint. */
+export const MAX_CHECKED_ENVIRONMENTS = 100;
+/**
+ * What the check of all environments may cost together, in characters of projects once expanded; after this many, no further environment is
+ * loaded. A record and a finding count for more than their characters, which may be few.
+ */
+export const MAX_CHECKED_CHARACTERS: number = 128 * 1024 * 1024;
+/** Characters that each record, and each finding, of a checked environment counts as, beside its own. */
+export const CHECKED_ITEM_CHARACTERS = 256;
 /** Each entry of `allow` is compared with each change that needs a consent. */
 export const MAX_CONSENTS = 5_000;
 /** The most patterns under one `ignore`: each is compared with the domain's live records, up to 12,000, whose number no manifest states. */
@@ -95,6 +104,7 @@ function lengthShown(text: string): number {
 export class Budget {
   #left = MAX_EXPANDED_CHARACTERS;
   #read = 0;
+  #records = 0;
   #isReported = false;
   readonly #copyCosts: WeakMap<object, number> = new WeakMap();
   readonly #lengths: ShownLengths = new ShownLengths();
@@ -111,6 +121,16 @@ export class Budget {
   /** Counts text that has a limit of its own, such as zone files, as spent, but does not take it from the budget. */
   noteRead(characters: number): void {
     this.#read += characters;
+  }
+
+  /** Counts records, which have a limit of their own, without taking anything from the budget. */
+  noteRecords(count: number): void {
+    this.#records += count;
+  }
+
+  /** Records noted so far. */
+  get records(): number {
+    return this.#records;
   }
 
   /** Characters read and taken so far. */

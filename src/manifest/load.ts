@@ -83,6 +83,8 @@ export interface LoadResult {
   readonly environments: readonly string[];
   /** Characters of the project's files and of all that was put in, whether or not there are errors: a measure of the work. */
   readonly characters: number;
+  /** Records of the project once expanded, whether or not there are errors; each domain counts as two more. */
+  readonly records: number;
 }
 
 /** Never throws for what a manifest says; collects every error instead of stopping at the first. */
@@ -99,6 +101,7 @@ export async function loadProject(options: LoadOptions, units: readonly UnitForm
     sources,
     environments: loading.environments,
     characters: loading.characters,
+    records: loading.records,
   };
 }
 
@@ -166,6 +169,10 @@ class Loading {
 
   get characters(): number {
     return this.#sources.characters + this.#budget.spent;
+  }
+
+  get records(): number {
+    return this.#budget.records;
   }
 
   async run(): Promise<Omit<Project, "sources"> | null> {

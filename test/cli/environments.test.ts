@@ -91,10 +91,11 @@ describe("validate without --env", () => {
 
   test("bounds the environments, and says how many are left", async () => {
     const names = Array.from({ length: 130 }, (_, index) => `e${index}: { variables: { env: v${index} } }`);
-    const { code, stdout } = await validate(PROJECT.replace(/staging: .*\n.*\n/, `${names.join("\n  ")}\n`));
-    expect(code).toBe(0);
-    expect(stdout).toContain("--env e0, ");
-    expect(stdout).toContain("--env e9 and 90 more; 30 more environments were not checked.");
+    const { code, stdout, stderr } = await validate(PROJECT.replace(/staging: .*\n.*\n/, `${names.join("\n  ")}\n`));
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("error[too-many-environments]: 30 environments were not checked\n");
+    expect(stderr).toContain("fix: Check each environment by itself, with --env NAME.\n");
+    expect(stderr).toContain("--env e9 and 90 more; 30 more environments were not checked.");
   });
 
   test("shows a hostile name of an environment escaped", async () => {

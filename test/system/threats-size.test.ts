@@ -80,6 +80,18 @@ test("two hundred thousand records, written one by one, load", async () => {
   expect(await run(["validate"], { cwd })).toMatchObject({ code: 0, stderr: "" });
 }, 600_000);
 
+test("a hundred environments of a hundred thousand records with findings each are checked up to a limit, and refused", async () => {
+  const environments = list(100, (index) => `e${index}: {}`);
+  const records = list(300, (index) => `{ type: MX, name: h${index}, target: q${index}, priority: 1 }`);
+  const sets = `environments: { ${environments} }\nrecord_sets: { s: [${records}] }\n`;
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\n${sets}${domains(390, "use: [s]")}` });
+  const { code, stderr } = await run(["validate"], { cwd, env: HEAP });
+  expect(stderr).not.toMatch(/unexpected: |heap/);
+  expect(code).toBe(1);
+  const left = /error\[too-many-environments\]: (\d+) environments were not checked/.exec(stderr)?.[1];
+  expect(Number(left)).toBeGreaterThan(90);
+});
+
 test("a signal ends every computation at once: loading, linting, planning, showing", async () => {
   const records = list(29, (index) => `{ type: A, name: n${index}, target: 192.0.2.1 }`);
   const cwd = await folder({

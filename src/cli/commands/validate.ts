@@ -1,7 +1,8 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
 import type { Command } from "commander";
-import { hasErrors } from "../../index.ts";
+import { type Diagnostic, hasErrors } from "../../index.ts";
+import { CHECKED_ITEM_CHARACTERS, MAX_CHECKED_CHARACTERS, MAX_CHECKED_ENVIRONMENTS } from "../../manifest/limits.ts";
 import { renderValidationJson } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { needDialect } from "../connection.ts";
@@ -60,7 +61,10 @@ export function validate(terminal: Terminal, directory: string | undefined, flag
 async function check(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
-  const { diagnostics, sources, exitCode, declared, where } = await checkEnvironments(directory, flags, dialect);
+  const checked = await checkEnvironments(directory, flags, dialect);
+  const { sources, declared, where, unchecked } = checked;
+  const diagnostics = unchecked === 0 ? checked.diagnostics : [...checked.diagnostics, tooMany(unchecked)];
+  const exitCode = hasErrors(checked.diagnostics) || unchecked === 0 ? checked.exitCode : EXIT.error;
   const isValid = !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);
   printJson(terminal, flags.format, () => renderValidationJson(diagnostics, sources));
   if (flags.format === "text") {
@@ -70,6 +74,18 @@ async function check(terminal: Terminal, directory: string | undefined, flags: V
     else if (where !== "") terminal.say(`Checked ${escapeText(where)}.\n`);
   }
   return isValid ? EXIT.done : exitCode;
+}
+
+/** What was not checked must not pass for valid. */
+function tooMany(unchecked: number): Diagnostic {
+  const left = `${unchecked.toLocaleString("en")} ${unchecked === 1 ? "environment was" : "environments were"}`;
+  return {
+    code: "too-many-environments",
+    severity: "error",
+    summary: `${left} not checked`,
+    detail: `All environments are too much for one check: there may be ${MAX_CHECKED_ENVIRONMENTS}, with ${MAX_CHECKED_CHARACTERS / 1024 ** 2} Mi characters together once they are expanded. Each record and each finding counts as ${CHECKED_ITEM_CHARACTERS}.`,
+    fix: "Check each environment by itself, with --env NAME.",
+  };
 }
 
 /** @param declared for each environment */
