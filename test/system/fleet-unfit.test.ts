@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { expectPlain, folder, run } from "../cli/run.ts";
+import { ended, expectPlain, folder, run, start } from "../cli/run.ts";
 import { domainsOf, fleetOf } from "../support/fleet.ts";
 import { startedWorker } from "../support/fleet-worker.ts";
 import { freePort, type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
@@ -174,14 +174,21 @@ test("a Redis that goes away in the middle is waited for: said once, and everyth
   const fleet = await fleetOf(4, { latencyMilliseconds: 150 });
   const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
   const worker = await startedWorker(options, ["--lease", "2s", "--workers", "2"]);
-  const running = run(["fleet", "apply", "--yes"], options);
+  const child = start(["fleet", "apply", "--yes"], options);
+  const lost = new Promise<void>((resolve) => {
+    child.stderr.on("data", (text: Buffer) => {
+      if (text.includes("is lost: ")) resolve();
+    });
+  });
+  const running = ended(child);
   await worker.untilSaid("a1: apply");
   server.child.kill("SIGKILL");
-  await worker.untilSaid("is lost: ");
+  await Promise.all([worker.untilSaid("is lost: "), lost]);
   server = await server.restart();
   onTestFinished(() => server.stop());
   const { code, stderr } = await running;
   expect([code, stderr.match(/is lost/g)?.length]).toEqual([0, 1]);
+  expect(stderr).toMatch(/is there again/);
   for (const account of fleet.accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
 });
 
