@@ -73,7 +73,13 @@ try {
 async function start() {
   const minimal = project("minimal", [{ domain: "a.example", records: 1 }]);
   const node = () => run(["-e", "0"]);
-  await measure({ name: "--version", goal: 1.3, rounds: START_ROUNDS, floor: node, of: () => tenon(["--version"], minimal) });
+  await measure({
+    name: "--version",
+    goal: 1.3,
+    rounds: START_ROUNDS,
+    floor: node,
+    of: () => tenon(["--version"], minimal),
+  });
   await measure({
     ...{ name: "validate, minimal", goal: 2.3, rounds: START_ROUNDS, floor: node },
     of: () => tenon(["validate"], minimal),
