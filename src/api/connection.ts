@@ -35,6 +35,11 @@ export interface Connection {
   /** Uniform in [0, 1): jitter. */
   readonly random?: () => number;
   readonly observe?: (event: ApiEvent) => void;
+  /**
+   * Asked before each attempt of a request that changes something, when it is about to be sent. false: it is not sent, and ends as an
+   * interrupted one does. Default: each is sent.
+   */
+  readonly admit?: (signal: AbortSignal | undefined) => Promise<boolean>;
   /** Items asked for per page. Default: 500. */
   readonly pageSize?: number;
   /** Of the texts of all lists; default MAX_LIST_CHARACTERS. */

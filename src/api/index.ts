@@ -105,9 +105,12 @@ function limiterAndSender(connection: Connection, transport: Transport): { limit
   const spellings = spellingsOf(connection.token.trim());
   const hide = (text: string): string => spellings.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
   const holdsToken = (text: string): boolean => spellings.some((form) => text.includes(form));
+  const admit = connection.admit ?? (async () => true);
   return {
     limiter,
-    requests: createRequestSender({ transport, limiter, clock, random, retryForSeconds, hide, holdsToken, observe }),
+    requests: createRequestSender({
+      ...{ transport, limiter, clock, random, retryForSeconds, hide, holdsToken, observe, admit },
+    }),
   };
 }
 

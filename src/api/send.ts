@@ -31,6 +31,8 @@ interface RequestSenderOptions {
   readonly hide: (text: string) => string;
   readonly holdsToken: (text: string) => boolean;
   observe(event: ApiEvent): void;
+  /** As in `Connection`. */
+  admit(signal: AbortSignal | undefined): Promise<boolean>;
 }
 
 /** What became of one request so far. */
@@ -65,6 +67,10 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     for (;;) {
       const permit = prepared.endpoint === null ? null : await limiter.acquire(prepared.endpoint, state.place, signal);
       if (signal?.aborted) {
+        permit?.release(null);
+        return interrupted(state);
+      }
+      if (prepared.call.method !== "GET" && !(await options.admit(signal))) {
         permit?.release(null);
         return interrupted(state);
       }

@@ -126,6 +126,7 @@ async function resolveConnection(flags: ConnectionFlags, environment: Environmen
     environment,
     ...(flags.retryFor === undefined ? {} : { retryForSeconds: flags.retryFor }),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+    ...(flags.admit === undefined ? {} : { admit: flags.admit }),
   };
   return { ok: true, connection };
 }

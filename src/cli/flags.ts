@@ -1,7 +1,7 @@
 /** Arguments: the flags that commands share, and the values that these may have. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { ChangedSince, Consent, ConsentRule, PlanInputs } from "../index.ts";
+import type { ChangedSince, Connection, Consent, ConsentRule, PlanInputs } from "../index.ts";
 
 export interface ProjectFlags {
   readonly env?: string;
@@ -20,6 +20,8 @@ export interface ConnectionFlags {
   readonly service?: string;
   readonly retryFor?: number;
   readonly concurrency?: number;
+  /** Not a flag: as in `Connection`, of the worker of a fleet that runs the command. */
+  readonly admit?: NonNullable<Connection["admit"]>;
 }
 
 export interface PlanFlags extends ProjectFlags, ConnectionFlags {
@@ -242,7 +244,7 @@ export function collectVariables(
   return Object.fromEntries([...Object.entries(previous), [value.slice(0, equals), value.slice(equals + 1)]]);
 }
 
-function collectConsents(value: string, previous: readonly Consent[] = []): Consent[] {
+export function collectConsents(value: string, previous: readonly Consent[] = []): Consent[] {
   const equals = value.indexOf("=");
   const rule = value.slice(0, Math.max(equals, 0));
   const address = value.slice(equals + 1);

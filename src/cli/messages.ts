@@ -53,6 +53,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "object-missing": "what `output` names is declared, and the account has no object that is surely it",
   "plan-file-as-project": "a saved plan was given where a project belongs",
   "plan-file-unreadable": "the file of `--plan`, or of `show`, cannot be read",
+  "queue-of-others": "the prefix of a fleet's queue is used by another fleet",
   "service-aborted": "a request was given up because the run was interrupted",
   "service-malformed": "what answered does not speak this API",
   "service-refused": "the service refused a request: its status and words are in `summary`",
@@ -98,6 +99,7 @@ export type ErrorCode =
   | "object-missing"
   | "plan-file-as-project"
   | "plan-file-unreadable"
+  | "queue-of-others"
   | "service-aborted"
   | "service-malformed"
   | "service-refused"

@@ -41,7 +41,11 @@ export class BullQueue implements FleetQueue {
     this.#queue.on("error", this.#report);
   }
 
-  readonly #report = (error: Error): void => this.#options.observer.unreachable(reasonOf(error).reason);
+  #hasFailed = false;
+  readonly #report = (error: Error): void => {
+    this.#hasFailed = true;
+    this.#options.observer.unreachable(reasonOf(error).reason);
+  };
 
   async enqueue(account: string): Promise<void> {
     await this.#queue.add(account, {}, jobOptions(account));
@@ -69,10 +73,11 @@ export class BullQueue implements FleetQueue {
   }
 
   async #next(token: string): Promise<Job | undefined> {
+    this.#hasFailed = false;
     try {
       this.#worker ??= await this.#open();
       const job = await this.#worker.getNextJob(token);
-      this.#options.observer.unreachable(null);
+      if (!this.#hasFailed) this.#options.observer.unreachable(null);
       return job;
     } catch (error) {
       this.#report(error as Error);

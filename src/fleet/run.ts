@@ -1,12 +1,11 @@
 /** Runs a command for each account of a fleet: workers take accounts from a queue until nothing waits, or something says stop. */
 
 import { setMaxListeners } from "node:events";
-import type { AccountOutcome, AccountResult, NotRunReason } from "../model/fleet.ts";
+import type { AccountResult, NotRunReason } from "../model/fleet.ts";
 import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import type { FleetQueue } from "./queue.ts";
-
-type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
+import type { Ran } from "./records.ts";
 
 export interface FleetRun {
   /** Those that are selected, in the order in which they are begun. */
@@ -14,8 +13,11 @@ export interface FleetRun {
   readonly queue: FleetQueue;
   /** Accounts at a time. */
   readonly workers: number;
-  /** The command for one account. What goes wrong with the account is in the outcome; what is thrown is a bug, and ends the whole run. */
-  runAccount(account: FleetAccount): Promise<Ran>;
+  /**
+   * The command for one account. What goes wrong with the account is in the outcome; what is thrown is a bug, and ends the whole run.
+   * null: it was taken back before it was begun, for the run was stopped.
+   */
+  runAccount(account: FleetAccount): Promise<Ran | null>;
   /** Aborted: no further account is begun. */
   readonly signal: AbortSignal;
   /** This account goes first, and alone: the others are begun only if it does well. null: all are begun at once. */
@@ -102,6 +104,7 @@ class FleetState {
         if (account === undefined) continue;
         observe?.({ type: "begun", account: account.name });
         const outcome = await this.#run.runAccount(account);
+        if (outcome === null) continue;
         this.#outcomes.set(account.name, outcome);
         this.#judge(outcome);
         observe?.({ type: "done", account: account.name, outcome, left: this.#accounts.size - this.#outcomes.size });

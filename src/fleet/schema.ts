@@ -8,7 +8,7 @@ const MAX_NAMES = 256;
 /** As in a manifest: Tenon ignores them. */
 const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
 
-const NAME = "^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$";
+export const NAME = "^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$";
 
 /** Without keys of one's own: a misspelt `env` must not pass for one. */
 const TOKEN: JsonObject = {

@@ -1,10 +1,10 @@
 /** `tenon fleet`: the same commands for many accounts, each with its project, from one fleet file. */
 
 import { mkdir, rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeProblem } from "../../files/files.ts";
-import type { Fleet, FleetAccount } from "../../fleet/index.ts";
+import type { Fleet, FleetAccount, FleetEvent } from "../../fleet/index.ts";
 import type { ClientApi } from "../../index.ts";
 import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
 import { suggestion } from "../../model/text.ts";
@@ -25,11 +25,20 @@ import {
   neverDestroyFlag,
   parseCount,
 } from "../flags.ts";
-import { type AccountFlags, runAccount } from "../fleet-account.ts";
+import { runAccount } from "../fleet-account.ts";
 import { FleetProgress } from "../fleet-progress.ts";
+import {
+  addQueueFlags,
+  consentBesideQueue,
+  planFile,
+  queueOf,
+  runByWorkers,
+  type SubmittedFlags,
+} from "../fleet-queue.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
+import { defineQueueCommands, type FleetCommands } from "./fleet-worker.ts";
 
 type Connect = WithClient<ClientApi>;
 
@@ -42,6 +51,11 @@ export function define(fleet: Command, terminal: Terminal, finish: Finish, conne
   addPlan(fleet, terminal, finish);
   addApply(fleet, terminal, finish, connect);
   addDrift(fleet, terminal, finish);
+  const load: FleetCommands["load"] = async (where, file) => {
+    const opened = await open(where, file, {});
+    return opened.ok ? opened.fleet : null;
+  };
+  defineQueueCommands(fleet, { fileDescription: FILE, workersFlag, load }, terminal, finish, connect);
 }
 
 /** What every command of a fleet takes. */
@@ -57,13 +71,16 @@ function addFleetFlags(command: Command): Command {
 
 /** What those that run something for each account take. */
 function addRunFlags(command: Command, description: string): Command {
-  return addFleetFlags(command)
-    .addOption(new Option("--workers <n>", "accounts at a time").argParser(parseWorkers).default(DEFAULT_WORKERS))
+  return addQueueFlags(addFleetFlags(command).addOption(workersFlag()))
     .option("--canary <name>", "first this account; the others only if it does well")
     .option("--max-failures <n>", "begin no further account after more failures", parseCount)
     .addOption(formatFlag(description, ALL_FORMATS))
     .addOption(jsonIntoFlag())
     .addOption(htmlIntoFlag());
+}
+
+function workersFlag(): Option {
+  return new Option("--workers <n>", "accounts at a time").argParser(parseWorkers).default(DEFAULT_WORKERS);
 }
 
 const DEFAULT_WORKERS = 4;
@@ -226,16 +243,8 @@ const COLUMNS: readonly Column<FleetAccount>[] = [
 
 // What runs a command for each account.
 
-interface RunFlags extends Omit<AccountFlags, "plan" | "out">, FleetFlags {
-  readonly workers: number;
-  readonly canary?: string;
-  readonly maxFailures?: number;
-  readonly stopOnGuard?: boolean;
+interface RunFlags extends SubmittedFlags, FleetFlags {
   readonly detailedExitcode?: boolean;
-  /** A folder. */
-  readonly out?: string;
-  /** A folder. */
-  readonly plan?: string;
   readonly format: Format;
 }
 
@@ -280,6 +289,11 @@ async function runChecked(
     });
     return EXIT.error;
   }
+  const consent = queueOf(inner, flags) === null ? null : consentBesideQueue(flags);
+  if (consent !== null) {
+    sayError(inner, consent);
+    return EXIT.error;
+  }
   const problem = flags.out === undefined ? null : await prepareFolder(flags.out, accounts);
   if (problem !== null) {
     sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
@@ -288,11 +302,8 @@ async function runChecked(
   const results = await inner.interrupt.whileHandlingSignals(() =>
     runAll(inner, { command, ...opened }, flags, connect),
   );
+  if (results === null) return EXIT.error;
   return show(inner, { command, accounts: results }, flags);
-}
-
-function planFile(folder: string, { name }: FleetAccount): string {
-  return join(folder, `${name}.plan`);
 }
 
 /** Takes out what an earlier run has saved for these accounts: an apply must not find it where the plan has failed this time. */
@@ -311,13 +322,18 @@ async function runAll(
   { command, fleet, all }: Extract<Opened, { ok: true }> & { readonly command: FleetCommand },
   flags: RunFlags,
   connect: Connect | null,
-): Promise<AccountResult[]> {
+): Promise<AccountResult[] | null> {
+  if (queueOf(terminal, flags) !== null) {
+    const progress = new FleetProgress(terminal, fleet.accounts.length);
+    const observe = (event: FleetEvent): void => progress.report(event);
+    return runByWorkers(terminal, { command, fleet, all, observe }, flags).finally(() => progress.end());
+  }
   const { EmbeddedQueue, runFleet } = await import("../../fleet/index.ts");
   const { accounts } = fleet;
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
-  const { jsonInto: _, htmlInto: _page, ...shared } = others;
+  const { jsonInto: _, htmlInto: _page, queue: _queue, prefix: _prefix, ...shared } = others;
   const queue = new EmbeddedQueue();
   const counted: Terminal = { ...terminal, observe: (event) => progress.observe(event) };
   try {

@@ -1,0 +1,237 @@
+/** `--queue`: a fleet's command is carried out by workers, on this machine or others, and reports what the same command would here. */
+
+import { join } from "node:path";
+import type { Command } from "commander";
+import type {
+  Fleet,
+  FleetAccount,
+  FleetEvent,
+  FleetStore,
+  Ran,
+  RunRequest,
+  StoreAddress,
+  SubmissionEvent,
+} from "../fleet/index.ts";
+import type { AccountResult, FleetCommand } from "../model/fleet.ts";
+import { escapeText } from "../render/terminal.ts";
+import { EXIT } from "./exit.ts";
+import type { AccountFlags } from "./fleet-account.ts";
+import { type CommandError, sayDiagnostics, sayError } from "./messages.ts";
+import { sayBeside } from "./progress.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface QueueFlags {
+  readonly queue?: string;
+  readonly prefix?: string;
+}
+
+export const DEFAULT_PREFIX = "fleet";
+
+/** Of a worker that says nothing an account is another one's after that time. */
+export const DEFAULT_LEASE_MILLISECONDS = 30_000;
+
+export function addQueueFlags(command: Command): Command {
+  return command
+    .option("--queue <url>", "have workers do it: redis://, rediss:// or postgres://;\nalso TENON_QUEUE")
+    .option("--prefix <word>", `keeps fleets apart that share a queue (default: ${DEFAULT_PREFIX})`);
+}
+
+/** @returns null: none is named */
+export function queueOf(terminal: Terminal, flags: QueueFlags): string | null {
+  return flags.queue ?? (terminal.environment["TENON_QUEUE"]?.trim() || null);
+}
+
+/** Where the queue is, and under which prefix. What is wrong is reported without the URL: it may hold a password. */
+export async function resolveQueue(
+  terminal: Terminal,
+  flags: QueueFlags,
+): Promise<{ readonly address: StoreAddress; readonly prefix: string } | null> {
+  const { isPrefix, parseStoreAddress } = await import("../fleet/index.ts");
+  const url = queueOf(terminal, flags);
+  if (url === null) {
+    const fix = "Give --queue redis://HOST, or set TENON_QUEUE.";
+    sayError(terminal, { code: "missing-option", summary: "no queue is named", fix });
+    return null;
+  }
+  const address = parseStoreAddress(url);
+  if (address === null) {
+    const fix = "Write redis://HOST, rediss://HOST or postgres://HOST/DATABASE.";
+    sayError(terminal, { code: "invalid-argument", summary: "the queue is not the address of one", fix });
+    return null;
+  }
+  const prefix = flags.prefix ?? DEFAULT_PREFIX;
+  if (isPrefix(prefix)) return { address, prefix };
+  const fix = "Write lower-case letters, digits and hyphens, at most 32.";
+  sayError(terminal, { code: "invalid-argument", summary: "--prefix is not a word", fix });
+  return null;
+}
+
+/** Opens the store for a fleet, and enters the fleet's name for the prefix. @returns null: that is not possible, which is reported */
+export async function openQueue(
+  terminal: Terminal,
+  flags: QueueFlags,
+  accounts: readonly FleetAccount[],
+  leaseMilliseconds: number = DEFAULT_LEASE_MILLISECONDS,
+): Promise<FleetStore | null> {
+  const { claimPrefix, openStore } = await import("../fleet/index.ts");
+  const resolved = await resolveQueue(terminal, flags);
+  if (resolved === null) return null;
+  const { address, prefix } = resolved;
+  const outage = new OutageNotice(terminal, address);
+  const opened = await openStore(address, { prefix, leaseMilliseconds, observer: outage });
+  if (!opened.ok) {
+    sayDiagnostics(terminal, [opened.diagnostic]);
+    return null;
+  }
+  const { store } = opened;
+  const isOurs = await claimPrefix(
+    store,
+    accounts.map(({ name }) => name),
+  );
+  if (isOurs) return store;
+  await store.close();
+  sayError(terminal, {
+    code: "queue-of-others",
+    summary: `the prefix ${prefix} is used by another fleet`,
+    fix: "Give this fleet a --prefix of its own, the same for its workers.",
+  });
+  return null;
+}
+
+/** Says once that a store does not answer, and once that it does again. */
+class OutageNotice {
+  readonly #terminal: Terminal;
+  readonly #address: StoreAddress;
+  #reason: string | null = null;
+
+  constructor(terminal: Terminal, address: StoreAddress) {
+    this.#terminal = terminal;
+    this.#address = address;
+  }
+
+  unreachable(reason: string | null): void {
+    const before = this.#reason;
+    this.#reason = reason;
+    const { shown } = this.#address;
+    if (before === null && reason !== null)
+      sayBeside(this.#terminal, `The queue at ${shown} is lost: ${reason}. Waiting.`);
+    if (before !== null && reason === null) sayBeside(this.#terminal, `The queue at ${shown} is there again.`);
+  }
+}
+
+/** What a fleet's command was given, as far as workers are concerned. */
+export interface SubmittedFlags extends Omit<AccountFlags, "plan" | "out">, QueueFlags {
+  readonly workers: number;
+  readonly canary?: string;
+  readonly maxFailures?: number;
+  readonly stopOnGuard?: boolean;
+  /** A folder. */
+  readonly out?: string;
+  /** A folder. */
+  readonly plan?: string;
+}
+
+/** The error if a flag is a consent: whoever writes to the queue must not be able to give one. */
+export function consentBesideQueue(flags: SubmittedFlags): CommandError | null {
+  const given = [
+    ...((flags.allow ?? []).length > 0 ? ["--allow"] : []),
+    ...((flags.takeOwnershipFrom ?? []).length > 0 ? ["--take-ownership-from"] : []),
+  ];
+  if (given.length === 0) return null;
+  const fix = `Give ${given.join(" and ")} to tenon fleet worker, or write allow: into the manifest.`;
+  return { code: "conflicting-options", summary: `${given.join(" and ")} is not sent through a queue`, fix };
+}
+
+interface ByWorkers {
+  readonly command: FleetCommand;
+  readonly fleet: Fleet;
+  /** Whether they are selected or not. */
+  readonly all: readonly FleetAccount[];
+  observe(event: FleetEvent): void;
+}
+
+/** @returns a result for each account, by name; null: there can be none, which is reported */
+export async function runByWorkers(
+  terminal: Terminal,
+  { command, fleet, all, observe }: ByWorkers,
+  flags: SubmittedFlags,
+): Promise<AccountResult[] | null> {
+  const { digestOf, EmbeddedQueue, planDigestOf, runFleet, Submission } = await import("../fleet/index.ts");
+  const { accounts } = fleet;
+  const { canary = null, maxFailures = null, stopOnGuard = false } = flags;
+  const store = await openQueue(terminal, flags, all);
+  if (store === null) return null;
+  const queue = new EmbeddedQueue();
+  try {
+    const request = requestOf(terminal, command, flags);
+    const report = (event: SubmissionEvent): void => sayBeside(terminal, lineOf(event));
+    const submission = new Submission({ store, request, stop: terminal.interrupt.first, observe: report });
+    await submission.open();
+    const projects = new Map<string, Promise<string>>();
+    // What may stop a run must not find all of it begun.
+    const isBounded = maxFailures !== null || stopOnGuard;
+    return await runFleet({
+      ...{ accounts, queue, workers: isBounded ? flags.workers : accounts.length, canary, maxFailures, stopOnGuard },
+      signal: terminal.interrupt.first,
+      observe,
+      runAccount: async (account) => {
+        const plan = flags.plan === undefined ? null : await planDigestOf(planFile(flags.plan, account));
+        const submitted = await submission.submit(account, await digestOf(account, projects), plan);
+        if (submitted === null || flags.out === undefined || submitted.plan === null) return submitted?.outcome ?? null;
+        const saved = await planDigestOf(planFile(flags.out, account));
+        return saved === submitted.plan ? submitted.outcome : planElsewhere(submitted.outcome, flags.out);
+      },
+    });
+  } finally {
+    await queue.close();
+    await store.close();
+  }
+}
+
+function planElsewhere(outcome: Ran, folder: string): Ran {
+  const headline = `error: the worker did not save its plan in ${folder}: give it the same folder with --plans`;
+  return { ...outcome, code: EXIT.error, headline };
+}
+
+export function planFile(folder: string, { name }: Pick<FleetAccount, "name">): string {
+  return join(folder, `${name}.plan`);
+}
+
+function lineOf(event: SubmissionEvent): string {
+  switch (event.type) {
+    case "no-worker":
+      return "No worker has taken anything yet. tenon fleet worker starts one.";
+    case "refused":
+      return `${event.account} waits for another worker: ${escapeText(event.reason)}`;
+  }
+}
+
+/** For a terminal that is very narrow or wide the text is laid out for one that is less so. */
+const MAX_COLUMNS = 10_000;
+
+function requestOf({ results, messages }: Terminal, command: FleetCommand, flags: SubmittedFlags): RunRequest {
+  const { target, exclude, failOn, maxChanges, uploadTimeout, imageTimeout } = flags;
+  const { clone, neverDestroy, strict, full } = flags;
+  const lookOf = ({ width, colour }: Terminal["results"]) => {
+    return { width: Math.min(Math.max(Math.trunc(width), 1), MAX_COLUMNS), colour };
+  };
+  return {
+    command,
+    flags: {
+      ...(target === undefined ? {} : { target }),
+      ...(exclude === undefined ? {} : { exclude }),
+      ...(failOn === undefined ? {} : { failOn }),
+      ...(maxChanges === undefined ? {} : { maxChanges }),
+      ...(uploadTimeout === undefined ? {} : { uploadTimeout }),
+      ...(imageTimeout === undefined ? {} : { imageTimeout }),
+      ...(clone === undefined ? {} : { clone }),
+      ...(neverDestroy === undefined ? {} : { neverDestroy }),
+      ...(strict === undefined ? {} : { strict }),
+      ...(full === undefined ? {} : { full }),
+      format: flags.format === "markdown" ? "markdown" : "text",
+    },
+    results: lookOf(results),
+    messages: lookOf(messages),
+    saves: flags.out !== undefined,
+  };
+}

@@ -1,0 +1,231 @@
+/** `tenon fleet worker`: takes accounts of its fleet file from a queue, and runs for each what is asked for, until a signal comes. */
+
+import { setMaxListeners } from "node:events";
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import type {
+  Fleet,
+  FleetAccount,
+  FoundAccount,
+  Hold,
+  PendingRun,
+  Ran,
+  RunRequest,
+  RunResult,
+  WorkerEvent,
+} from "../fleet/index.ts";
+import type { ClientApi, Consent } from "../index.ts";
+import { escapeText } from "../render/terminal.ts";
+import type { WithClient } from "./connection.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import { type AccountFlags, runAccount } from "./fleet-account.ts";
+import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
+import type { Interrupt } from "./interrupt.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface WorkerFlags extends QueueFlags {
+  readonly workers: number;
+  /** Seconds. */
+  readonly lease: number;
+  /** A folder. */
+  readonly plans?: string;
+  readonly allow?: readonly Consent[];
+  readonly takeOwnershipFrom?: readonly string[];
+}
+
+/** Reads the fleet file anew; what is wrong with it is said. @returns null: it cannot be used now */
+export type LoadAccounts = () => Promise<Fleet | null>;
+
+/** @param load is called once at the start, and before each account */
+export async function serve(
+  terminal: Terminal,
+  load: LoadAccounts,
+  flags: WorkerFlags,
+  connect: WithClient<ClientApi>,
+): Promise<ExitCode> {
+  const fleet = await load();
+  if (fleet === null) return EXIT.invalid;
+  const leaseMilliseconds = flags.lease * 1000;
+  const { interrupt } = terminal;
+  return interrupt.whileHandlingSignals(async () => {
+    const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
+    if (store === null) return EXIT.error;
+    const { serveFleet } = await import("../fleet/index.ts");
+    const worker = new FleetWorker(terminal, load, flags, connect);
+    worker.learnVariables(fleet);
+    terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);
+    try {
+      await serveFleet({
+        ...{ store, leaseMilliseconds, slots: flags.workers, stop: interrupt.first, name: worker.name },
+        find: (name) => worker.find(name),
+        refuses: (account, request, pending) => worker.refuses(account, request, pending),
+        run: (account, request, pending, hold) => worker.run(account, request, pending, hold),
+        fail: (_, request, reason) => worker.fail(request, reason),
+        observe: (event) => worker.report(event),
+      });
+    } finally {
+      await store.close();
+    }
+    return interrupt.code() ?? EXIT.done;
+  });
+}
+
+class FleetWorker {
+  readonly name: string = `${hostname()}:${process.pid}`;
+  readonly #terminal: Terminal;
+  readonly #load: LoadAccounts;
+  readonly #flags: WorkerFlags;
+  readonly #connect: WithClient<ClientApi>;
+  /** Every variable that ever held a token: a file that names fewer must not show an account the others' tokens. */
+  readonly #hidden: Set<string> = new Set();
+
+  constructor(terminal: Terminal, load: LoadAccounts, flags: WorkerFlags, connect: WithClient<ClientApi>) {
+    this.#terminal = terminal;
+    this.#load = load;
+    this.#flags = flags;
+    this.#connect = connect;
+  }
+
+  learnVariables({ accounts }: Pick<Fleet, "accounts">): void {
+    for (const { token } of accounts) if ("env" in token) this.#hidden.add(token.env);
+  }
+
+  async find(name: string): Promise<FoundAccount> {
+    const fleet = await this.#load();
+    if (fleet === null) return { type: "refused", reason: "the fleet file of this worker cannot be read" };
+    this.learnVariables(fleet);
+    const account = fleet.accounts.find((one) => one.name === name);
+    if (account !== undefined) return { type: "found", account };
+    return { type: "refused", reason: `the fleet file of this worker has no account ${name}` };
+  }
+
+  async refuses(account: FleetAccount, request: RunRequest, pending: PendingRun | null): Promise<string | null> {
+    const { digestOf } = await import("../fleet/index.ts");
+    if (pending !== null && (await digestOf(account)) !== pending.digest) {
+      return `the entry or the project of ${account.name} differs on this worker`;
+    }
+    if ((pending?.plan != null || request.saves) && this.#flags.plans === undefined) {
+      return "this worker has no folder for plans: give it --plans";
+    }
+    if (request.command === "validate" || (await this.#tokenOf(account)) !== "") return null;
+    const where = "env" in account.token ? account.token.env : account.token.file;
+    return `this worker has no token for ${account.name}: ${where} is empty or not there`;
+  }
+
+  async #tokenOf({ token }: FleetAccount): Promise<string> {
+    const text =
+      "env" in token ? this.#terminal.environment[token.env] : await readFile(token.file, "utf8").catch(() => "");
+    return text?.trim() ?? "";
+  }
+
+  async run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
+    const { planDigestOf } = await import("../fleet/index.ts");
+    const { plans, allow, takeOwnershipFrom } = this.#flags;
+    const file = plans === undefined ? null : planFile(plans, account);
+    const approved = pending?.plan ?? null;
+    if (approved !== null && (file === null || (await planDigestOf(file)) !== approved)) {
+      return { outcome: superseded(account), plan: null };
+    }
+    const flags: AccountFlags = {
+      ...request.flags,
+      clone: request.flags.clone ?? true,
+      ...(request.command === "apply" ? { yes: true } : {}),
+      ...(approved === null || file === null ? {} : { plan: file }),
+      ...(request.saves && file !== null ? { out: file } : {}),
+      ...(allow === undefined ? {} : { allow }),
+      ...(takeOwnershipFrom === undefined ? {} : { takeOwnershipFrom }),
+      admit: (signal) => hold.admit(signal),
+    };
+    const { interrupt, end } = interruptOfTurn(this.#terminal.interrupt, hold.lost);
+    try {
+      const terminal = withLook({ ...this.#terminal, interrupt }, request);
+      const connect = request.command === "apply" ? this.#connect : null;
+      const ran = await runAccount(terminal, request.command, account, flags, { hidden: this.#hidden, connect });
+      const outcome = redacted(ran, await this.#tokenOf(account));
+      return { outcome, plan: request.saves && file !== null ? await planDigestOf(file) : null };
+    } finally {
+      end();
+    }
+  }
+
+  fail(_request: RunRequest, reason: string): Ran {
+    const line = escapeText(reason);
+    return { type: "ran", code: EXIT.error, headline: `error: ${line}`, text: `error: ${line}\n`, document: null };
+  }
+
+  report(event: WorkerEvent): void {
+    const line = lineOf(event);
+    if (line !== null) this.#terminal.say(`${line}\n`);
+    if (event.type !== "failed" || !this.#terminal.environment["TENON_DEBUG"]) return;
+    const stack = event.error instanceof Error ? (event.error.stack ?? "") : "";
+    for (const one of stack.split("\n")) this.#terminal.say(`${escapeText(one)}\n`);
+  }
+}
+
+function lineOf(event: WorkerEvent): string | null {
+  switch (event.type) {
+    case "begun":
+      return null;
+    case "done":
+      return `${event.account}: ${event.request.command}: ${escapeText(event.outcome.headline)}`;
+    case "refused":
+      return `${event.account}: left for another worker: ${escapeText(event.reason)}`;
+    case "overtaken":
+      return `${event.account}: another worker has it now`;
+    case "failed":
+      return `${event.account}: put back: ${escapeText(event.error instanceof Error ? event.error.message : "")}`;
+  }
+}
+
+function superseded({ name }: FleetAccount): Ran {
+  const line = `the saved plan of ${name} is not the one that was approved`;
+  return { type: "ran", code: EXIT.unreviewed, headline: `error: ${line}`, text: `error: ${line}\n`, document: null };
+}
+
+/** Text is laid out for whoever asked. */
+function withLook(terminal: Terminal, { flags, results, messages }: RunRequest): Terminal {
+  const full = flags.full ?? false;
+  return {
+    ...terminal,
+    results: { ...results, isTerminal: false, full },
+    messages: { ...messages, isTerminal: false, full, folded: !full },
+  };
+}
+
+/** Parameters of signed URLs that are as good as a credential. */
+const SIGNED = /([?&](?:X-Amz-(?:Signature|Credential|Security-Token)|Signature|sig)=)[^&\s"'\\]+/gi;
+
+/** Reports lie in the store until they are fetched: they hold neither the account's token nor a signature. */
+function redacted(outcome: Ran, token: string): Ran {
+  const spellings = token === "" ? [] : [token, JSON.stringify(token).slice(1, -1), encodeURIComponent(token)];
+  const hide = (text: string): string =>
+    spellings.reduce((rest, one) => rest.replaceAll(one, "[redacted]"), text).replace(SIGNED, "$1[redacted]");
+  const { headline, text, document } = outcome;
+  return {
+    ...outcome,
+    headline: hide(headline),
+    text: hide(text),
+    document: document === null ? null : hide(document),
+  };
+}
+
+/**
+ * The first signal asks the worker to end in order, and what it applies is finished; the second, or that another worker has the account, ends
+ * the run.
+ */
+function interruptOfTurn(outer: Interrupt, lost: AbortSignal): { readonly interrupt: Interrupt; end(): void } {
+  const ended = new AbortController();
+  setMaxListeners(0, ended.signal);
+  const abort = (): void => ended.abort();
+  const signals = [outer.second, lost];
+  if (signals.some(({ aborted }) => aborted)) abort();
+  for (const signal of signals) signal.addEventListener("abort", abort);
+  const { signal } = ended;
+  const code = (): ExitCode | null => (signal.aborted ? (outer.code() ?? EXIT.interrupted) : null);
+  return {
+    interrupt: { ...outer, first: signal, second: signal, code },
+    end: () => {
+      for (const one of signals) one.removeEventListener("abort", abort);
+    },
+  };
+}

@@ -1,0 +1,271 @@
+/**
+ * The records of a fleet's store: what is asked for, which accounts it is asked for, and what became of each. Whoever can write to the store can
+ * write anything there: what is read is measured before it is parsed, and has the shape that is described here, or is as good as absent.
+ */
+
+import { compiledSchema } from "../files/schemas.ts";
+import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
+import type { JsonObject } from "../model/resource.ts";
+import { NAME } from "./schema.ts";
+import { type Fence, type FleetStore, MAX_RECORD_CHARACTERS } from "./store.ts";
+
+export type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
+
+/** Flags of a fleet's command that hold for each account, and are no consent: that is the worker's, or the manifest's, to give. */
+export interface RequestFlags {
+  readonly target?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly failOn?: readonly ("refused" | "blocked")[];
+  readonly maxChanges?: number;
+  /** Seconds. */
+  readonly uploadTimeout?: number;
+  /** Seconds. */
+  readonly imageTimeout?: number;
+  readonly clone?: boolean;
+  readonly neverDestroy?: boolean;
+  readonly strict?: boolean;
+  readonly full?: boolean;
+  readonly format: "text" | "markdown";
+}
+
+/** One command of a fleet that was given, for all its accounts. */
+export interface RunRequest {
+  readonly command: FleetCommand;
+  readonly flags: RequestFlags;
+  /** How text is laid out. */
+  readonly results: RequestLook;
+  readonly messages: RequestLook;
+  /** Whether a plan is saved for each account. */
+  readonly saves: boolean;
+}
+
+export interface RequestLook {
+  /** Columns. */
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+/** Runs that wait for an account, in their order. */
+export interface Pending {
+  readonly runs: readonly PendingRun[];
+}
+
+export interface PendingRun {
+  readonly run: string;
+  /** Of the account's entry and project, as whoever asked has them. */
+  readonly digest: string;
+  /** Of the saved plan that bounds the apply; null: there is none. */
+  readonly plan: string | null;
+}
+
+/** What became of a run for one account. */
+export type RunState =
+  | { readonly state: "running"; readonly attempts: number; readonly worker: string }
+  /** No worker so far has what the run needs. */
+  | { readonly state: "refused"; readonly attempts: number; readonly since: number; readonly reason: string }
+  | { readonly state: "done"; readonly outcome: Ran; readonly plan: string | null }
+  /** Whoever asked does not want it any more, and it was not begun. */
+  | { readonly state: "cancelled" }
+  /** Whoever asked has the outcome. */
+  | { readonly state: "collected" };
+
+/** A command that is run every so often. */
+export interface Schedule {
+  readonly request: RunRequest;
+  readonly everyMilliseconds: number;
+}
+
+/** What a scheduled command came to last. */
+export interface ScheduledResult {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly outcome: Ran;
+}
+
+const MAX_ADDRESSES = 1_000;
+const MAX_ADDRESS_CHARACTERS = 1_000;
+/** Runs that wait for one account at a time. */
+export const MAX_PENDING_RUNS: number = 100;
+const MAX_LINE_CHARACTERS = 10_000;
+const MAX_COUNT = 1_000_000_000;
+
+const addresses: JsonObject = {
+  type: "array",
+  maxItems: MAX_ADDRESSES,
+  items: { type: "string", maxLength: MAX_ADDRESS_CHARACTERS },
+};
+const count: JsonObject = { type: "integer", minimum: 0, maximum: MAX_COUNT };
+const flag: JsonObject = { type: "boolean" };
+const digest: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
+const line: JsonObject = { type: "string", maxLength: MAX_LINE_CHARACTERS };
+
+/** Every key of these must be there, and no other. */
+function exactly(properties: JsonObject): JsonObject {
+  return { type: "object", additionalProperties: false, required: Object.keys(properties), properties };
+}
+
+const LOOK = exactly({ width: { type: "integer", minimum: 1, maximum: 10_000 }, colour: flag });
+
+const REQUEST = exactly({
+  command: { enum: ["validate", "plan", "apply", "drift"] },
+  flags: {
+    type: "object",
+    additionalProperties: false,
+    required: ["format"],
+    properties: {
+      ...{ target: addresses, exclude: addresses, maxChanges: count, uploadTimeout: count, imageTimeout: count },
+      ...{ clone: flag, neverDestroy: flag, strict: flag, full: flag, format: { enum: ["text", "markdown"] } },
+      failOn: { type: "array", maxItems: 2, items: { enum: ["refused", "blocked"] } },
+    },
+  },
+  results: LOOK,
+  messages: LOOK,
+  saves: flag,
+});
+
+const OUTCOME = exactly({
+  type: { const: "ran" },
+  code: { enum: [0, 1, 2, 3, 4, 5, 6, 129, 130, 143] },
+  headline: line,
+  // The record is measured as a whole: to count characters takes as long as to read it once more.
+  text: { type: "string" },
+  document: { type: ["string", "null"] },
+});
+
+/** By the kind of record. */
+export const RECORD_SCHEMAS: Readonly<
+  Record<"request" | "pending" | "state" | "schedule" | "scheduled" | "names", JsonObject>
+> = {
+  request: REQUEST,
+  pending: exactly({
+    runs: {
+      type: "array",
+      maxItems: MAX_PENDING_RUNS,
+      items: exactly({
+        run: { type: "string", pattern: "^[0-9a-f-]{36}$" },
+        digest,
+        plan: { oneOf: [digest, { type: "null" }] },
+      }),
+    },
+  }),
+  state: {
+    oneOf: [
+      exactly({ state: { const: "running" }, attempts: count, worker: line }),
+      exactly({ state: { const: "refused" }, attempts: count, since: { type: "number" }, reason: line }),
+      exactly({ state: { const: "done" }, outcome: OUTCOME, plan: { oneOf: [digest, { type: "null" }] } }),
+      exactly({ state: { enum: ["cancelled", "collected"] } }),
+    ],
+  },
+  schedule: exactly({ request: REQUEST, everyMilliseconds: { type: "integer", minimum: 1, maximum: MAX_COUNT } }),
+  scheduled: exactly({ at: { type: "number" }, outcome: OUTCOME }),
+  names: exactly({ names: { type: "array", maxItems: 10_000, items: { type: "string", pattern: NAME } } }),
+};
+
+interface Kinds {
+  readonly request: RunRequest;
+  readonly pending: Pending;
+  readonly state: RunState;
+  readonly schedule: Schedule;
+  readonly scheduled: ScheduledResult;
+  readonly names: { readonly names: readonly string[] };
+}
+
+/** Of kinds that are read often, and are short. */
+const MAX_SHORT_CHARACTERS = 4 * 1024 * 1024;
+
+const MOST_CHARACTERS: Readonly<Record<keyof Kinds, number>> = {
+  request: MAX_SHORT_CHARACTERS,
+  pending: MAX_SHORT_CHARACTERS,
+  state: MAX_RECORD_CHARACTERS,
+  schedule: MAX_SHORT_CHARACTERS,
+  scheduled: MAX_RECORD_CHARACTERS,
+  names: MAX_SHORT_CHARACTERS,
+};
+
+/** A record's value, and the version to write over. */
+export interface Found<Value> {
+  /** 0: there is no record. */
+  readonly version: number;
+  /** null: there is none, or none that Tenon would write. */
+  readonly value: Value | null;
+}
+
+export class Records {
+  readonly #store: FleetStore;
+
+  constructor(store: FleetStore) {
+    this.#store = store;
+  }
+
+  async read<Kind extends keyof Kinds>(kind: Kind, key: string): Promise<Found<Kinds[Kind]>> {
+    const stored = await this.#store.read(key);
+    if (stored === null) return { version: 0, value: null };
+    const { version, text } = stored;
+    if (text === null || text.length > MOST_CHARACTERS[kind]) return { version, value: null };
+    const validate = await compiledSchema(RECORD_SCHEMAS[kind], "first");
+    try {
+      const value: Kinds[Kind] = JSON.parse(text);
+      return { version, value: validate(value) ? value : null };
+    } catch {
+      return { version, value: null };
+    }
+  }
+
+  /** @returns false: another was faster, or the right is lost */
+  write<Kind extends keyof Kinds>(
+    _kind: Kind,
+    key: string,
+    value: Kinds[Kind],
+    expected: number,
+    fence: Fence | null = null,
+  ): Promise<boolean> {
+    return this.#store.write(key, JSON.stringify(value), expected, fence);
+  }
+
+  /** Changes the list of runs that wait for an account. @param change null: nothing is to be changed */
+  async changePending(account: string, change: (pending: Pending) => Pending | null): Promise<void> {
+    for (;;) {
+      const { version, value } = await this.read("pending", pendingKey(account));
+      const next = change(value ?? { runs: [] });
+      if (next === null || (await this.write("pending", pendingKey(account), next, version))) return;
+    }
+  }
+}
+
+/** Colours are the one thing that a report tells a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
+const CONTROL =
+  /\u001b(?!\[[0-9;]{0,20}m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** What a worker reported, as it may be printed: whoever can write to the store must be able neither to steer a terminal nor to break a document. */
+export function printable(outcome: Ran): Ran {
+  const text = outcome.text.replace(CONTROL, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
+  return { ...outcome, text, document: isJson(outcome.document) ? outcome.document : null };
+}
+
+function isJson(document: string | null): boolean {
+  try {
+    return typeof JSON.parse(document ?? "{}") === "object";
+  } catch {
+    return false;
+  }
+}
+
+export const FLEET_KEY = "fleet";
+export const SCHEDULE_KEY = "schedule";
+
+export function requestKey(run: string): string {
+  return `run/${run}`;
+}
+
+export function pendingKey(account: string): string {
+  return `pending/${account}`;
+}
+
+export function stateKey(run: string, account: string): string {
+  return `state/${run}/${account}`;
+}
+
+export function scheduledKey(account: string): string {
+  return `scheduled/${account}`;
+}

@@ -1,0 +1,303 @@
+/**
+ * A worker of a fleet: takes accounts from the queue and carries out what is asked for them. The queue says when; the lock of the account says
+ * who; the records say what.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FleetAccount } from "./fleet-file.ts";
+import type { Lease } from "./queue.ts";
+import {
+  type PendingRun,
+  pendingKey,
+  type Ran,
+  Records,
+  type RunRequest,
+  type RunState,
+  requestKey,
+  SCHEDULE_KEY,
+  scheduledKey,
+  stateKey,
+} from "./records.ts";
+import { NAME } from "./schema.ts";
+import type { Fence, FleetStore } from "./store.ts";
+
+/** How long an account waits that another worker holds, or that this worker cannot run. */
+const LATER_MILLISECONDS = 1_000;
+/** A run that ended so many workers is not begun once more. */
+const MAX_ATTEMPTS = 10;
+/** So many lease times workers refuse a run before it fails: another worker may have what it needs. */
+const REFUSED_LEASES = 4;
+/** A wake-up may come a little before its time. */
+const DUE_PART = 0.9;
+
+/** The right to act for an account, as a run holds it. */
+export interface Hold {
+  /**
+   * Asked before each attempt of a request that changes something. Waits while the store does not answer.
+   * @returns false: another worker has the account; nothing may be sent
+   */
+  admit(signal: AbortSignal | undefined): Promise<boolean>;
+  /** Aborted when another worker has got the account. */
+  readonly lost: AbortSignal;
+}
+
+/** What this worker has of an account now. */
+export type FoundAccount =
+  | { readonly type: "found"; readonly account: FleetAccount }
+  | { readonly type: "refused"; readonly reason: string };
+
+export interface WorkerOptions {
+  readonly store: FleetStore;
+  /** In records and messages. */
+  readonly name: string;
+  /** Accounts at a time. */
+  readonly slots: number;
+  readonly leaseMilliseconds: number;
+  /** Aborted: no further account is taken; what runs is finished. */
+  readonly stop: AbortSignal;
+  /** The account as the worker's own fleet file has it now. */
+  find(name: string): Promise<FoundAccount>;
+  /** @returns why this worker should leave the run to another one; null: it need not */
+  refuses(account: FleetAccount, request: RunRequest, pending: PendingRun | null): Promise<string | null>;
+  /** Runs the command; secrets are taken out of what it returns, with the digest of the plan that it saved. @param pending null: scheduled */
+  run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult>;
+  /** What to report of a run that no worker could or should run. */
+  fail(account: string, request: RunRequest, reason: string): Ran;
+  observe(event: WorkerEvent): void;
+}
+
+export interface RunResult {
+  readonly outcome: Ran;
+  /** Digest of the plan that was saved; null: none was. */
+  readonly plan: string | null;
+}
+
+export type WorkerEvent =
+  | { readonly type: "begun"; readonly account: string; readonly request: RunRequest }
+  | { readonly type: "done"; readonly account: string; readonly request: RunRequest; readonly outcome: Ran }
+  | { readonly type: "refused"; readonly account: string; readonly reason: string }
+  | { readonly type: "overtaken"; readonly account: string }
+  | { readonly type: "failed"; readonly account: string; readonly error: unknown };
+
+/** Until `stop` is aborted, and what runs then is finished. */
+export async function serveFleet(options: WorkerOptions): Promise<void> {
+  const running = new Set<Promise<void>>();
+  let wake = (): void => {};
+  while (!options.stop.aborted) {
+    if (running.size >= options.slots) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      continue;
+    }
+    const lease = await options.store.queue.take(options.stop);
+    if (lease === null) break;
+    const serving = new AccountTurn(options, lease).serve().finally(() => {
+      running.delete(serving);
+      wake();
+    });
+    running.add(serving);
+  }
+  await Promise.all(running);
+}
+
+const ACCOUNT_NAME = new RegExp(NAME);
+
+/** One turn of an account, from the wake-up to the end of what was asked for. */
+class AccountTurn {
+  readonly #options: WorkerOptions;
+  readonly #records: Records;
+  readonly #lease: Lease;
+  /** Something is left for another worker, or for later. */
+  #isLeft = false;
+
+  constructor(options: WorkerOptions, lease: Lease) {
+    this.#options = options;
+    this.#records = new Records(options.store);
+    this.#lease = lease;
+  }
+
+  /** Never throws: an error of Tenon's own is this account's, and the others go on. */
+  async serve(): Promise<void> {
+    const { account } = this.#lease;
+    try {
+      // What Tenon has not put there is dropped.
+      if (ACCOUNT_NAME.test(account)) await this.#serveLocked();
+    } catch (error) {
+      this.#options.observe({ type: "failed", account, error });
+      this.#isLeft = true;
+    }
+    await (this.#isLeft ? this.#lease.later(LATER_MILLISECONDS) : this.#lease.done());
+  }
+
+  async #serveLocked(): Promise<void> {
+    const { account } = this.#lease;
+    const { store, leaseMilliseconds } = this.#options;
+    const pending = await this.#records.read("pending", pendingKey(account));
+    const schedule = await this.#dueSchedule(account);
+    if ((pending.value?.runs ?? []).length === 0 && schedule === null) return;
+    const fence = await store.lock(account, leaseMilliseconds);
+    if (fence === null) {
+      this.#isLeft = true;
+      return;
+    }
+    const hold = new LockHold(store, fence, this.#lease, leaseMilliseconds);
+    try {
+      for (const run of pending.value?.runs ?? []) {
+        if (hold.lost.aborted) return;
+        await this.#runPending(run, fence, hold);
+      }
+      if (schedule !== null && !hold.lost.aborted) await this.#runScheduled(schedule, fence, hold);
+    } finally {
+      hold.end();
+      if (hold.lost.aborted) this.#options.observe({ type: "overtaken", account });
+      else await store.unlock(fence);
+    }
+  }
+
+  async #runPending(pending: PendingRun, fence: Fence, hold: Hold): Promise<void> {
+    const { account: name } = this.#lease;
+    const key = stateKey(pending.run, name);
+    const { value: request } = await this.#records.read("request", requestKey(pending.run));
+    const found = await this.#records.read("state", key);
+    const ended = found.value !== null && ["done", "cancelled", "collected"].includes(found.value.state);
+    if (request === null || ended) return this.#forget(pending.run);
+    const attempts = found.value !== null && "attempts" in found.value ? found.value.attempts + 1 : 1;
+    const own = await this.#find(name, request, pending);
+    if (typeof own === "string") {
+      const since = found.value?.state === "refused" ? found.value.since : Date.now();
+      if (Date.now() - since < REFUSED_LEASES * this.#options.leaseMilliseconds) {
+        this.#isLeft = true;
+        this.#options.observe({ type: "refused", account: name, reason: own });
+        const refused: RunState = { state: "refused", attempts: 0, since, reason: own };
+        await this.#records.write("state", key, refused, found.version, fence);
+        return;
+      }
+      return this.#end(
+        pending.run,
+        found.version,
+        { outcome: this.#options.fail(name, request, own), plan: null },
+        fence,
+      );
+    }
+    if (attempts > MAX_ATTEMPTS) {
+      const reason = `${MAX_ATTEMPTS} workers ended while they ran this account`;
+      const outcome = this.#options.fail(name, request, reason);
+      return this.#end(pending.run, found.version, { outcome, plan: null }, fence);
+    }
+    const running: RunState = { state: "running", attempts, worker: this.#options.name };
+    if (!(await this.#records.write("state", key, running, found.version, fence))) {
+      // Taken back meanwhile, or another worker has the account.
+      this.#isLeft = true;
+      return;
+    }
+    const result = await this.#run(own, request, pending, hold);
+    if (hold.lost.aborted) return;
+    await this.#end(pending.run, found.version + 1, result, fence);
+  }
+
+  async #run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
+    this.#options.observe({ type: "begun", account: account.name, request });
+    let result: RunResult;
+    try {
+      result = await this.#options.run(account, request, pending, hold);
+    } catch (error) {
+      // What one account brings to light must not keep the worker from the others, nor be tried for ever.
+      this.#options.observe({ type: "failed", account: account.name, error });
+      const reason = `internal error: ${error instanceof Error ? error.message : "unknown"}`;
+      result = { outcome: this.#options.fail(account.name, request, reason), plan: null };
+    }
+    if (!hold.lost.aborted) {
+      this.#options.observe({ type: "done", account: account.name, request, outcome: result.outcome });
+    }
+    return result;
+  }
+
+  /** By compare-and-set: an overtaken worker's outcome is nobody's. */
+  async #end(run: string, version: number, result: RunResult, fence: Fence): Promise<void> {
+    const { account } = this.#lease;
+    const done: RunState = { state: "done", ...result };
+    if (await this.#records.write("state", stateKey(run, account), done, version, fence)) await this.#forget(run);
+    else this.#isLeft = true;
+  }
+
+  async #forget(run: string): Promise<void> {
+    await this.#records.changePending(this.#lease.account, ({ runs }) => {
+      return runs.some((one) => one.run === run) ? { runs: runs.filter((one) => one.run !== run) } : null;
+    });
+  }
+
+  /** @returns why not */
+  async #find(name: string, request: RunRequest, pending: PendingRun | null): Promise<FleetAccount | string> {
+    const found = await this.#options.find(name);
+    if (found.type === "refused") return found.reason;
+    return (await this.#options.refuses(found.account, request, pending)) ?? found.account;
+  }
+
+  async #dueSchedule(account: string): Promise<RunRequest | null> {
+    const { value: schedule } = await this.#records.read("schedule", SCHEDULE_KEY);
+    // Nothing but a comparison is run without somebody who waits for it.
+    if (schedule?.request.command !== "drift") return null;
+    const { value: last } = await this.#records.read("scheduled", scheduledKey(account));
+    const isDue = last === null || Date.now() - last.at >= schedule.everyMilliseconds * DUE_PART;
+    return isDue ? schedule.request : null;
+  }
+
+  async #runScheduled(request: RunRequest, fence: Fence, hold: Hold): Promise<void> {
+    const { account: name } = this.#lease;
+    const key = scheduledKey(name);
+    const { version } = await this.#records.read("scheduled", key);
+    const own = await this.#find(name, request, null);
+    if (typeof own === "string") {
+      this.#options.observe({ type: "refused", account: name, reason: own });
+      return;
+    }
+    const { outcome } = await this.#run(own, request, null, hold);
+    await this.#records.write("scheduled", key, { at: Date.now(), outcome }, version, fence);
+  }
+}
+
+/** Keeps lock and lease while a run lasts, and sees when they are lost. */
+class LockHold implements Hold {
+  readonly #store: FleetStore;
+  readonly #fence: Fence;
+  readonly #milliseconds: number;
+  readonly #lost = new AbortController();
+  readonly #ended = new AbortController();
+
+  constructor(store: FleetStore, fence: Fence, lease: Lease, milliseconds: number) {
+    this.#store = store;
+    this.#fence = fence;
+    this.#milliseconds = milliseconds;
+    void this.#keep(lease);
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** The lock is extended by that: what is admitted now has all its time. */
+  async admit(signal: AbortSignal | undefined): Promise<boolean> {
+    const isStopped = (): boolean => this.lost.aborted || signal?.aborted === true;
+    return !isStopped() && (await this.#extend()) && !isStopped();
+  }
+
+  async #extend(): Promise<boolean> {
+    if (await this.#store.extend(this.#fence, this.#milliseconds)) return true;
+    this.#lost.abort();
+    return false;
+  }
+
+  async #keep(lease: Lease): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted && !this.lost.aborted) {
+      // A lost lease is no lost lock: whoever has the wake-up waits for the lock.
+      await Promise.allSettled([this.#extend(), lease.extend()]);
+      await sleep(this.#milliseconds / 3, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+}
