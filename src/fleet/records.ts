@@ -56,6 +56,8 @@ export interface PendingRun {
   readonly digest: string;
   /** Of the saved plan that bounds the apply; null: there is none. */
   readonly plan: string | null;
+  /** When it was asked for: milliseconds since the epoch, by the clock of whoever asked. Shown, and nothing else. */
+  readonly at: number;
 }
 
 /** What became of a run for one account. */
@@ -145,6 +147,7 @@ export const RECORD_SCHEMAS: Readonly<
         run: { type: "string", pattern: "^[0-9a-f-]{36}$" },
         digest,
         plan: { oneOf: [digest, { type: "null" }] },
+        at: { type: "number" },
       }),
     },
   }),
@@ -233,8 +236,8 @@ export class Records {
 }
 
 /** Colours are the one thing that a report tells a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
 const CONTROL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
   /\u001b(?!\[[0-9;]{0,20}m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /** What a worker reported, as it may be printed: whoever can write to the store must be able neither to steer a terminal nor to break a document. */

@@ -62,6 +62,8 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "fleet plan": [["--out", "plans"]],
   "fleet drift": [["--format", "markdown"]],
   "fleet apply": [["--yes", "--json-into", "fleet.json"]],
+  // Where nobody listens: what a queue holds is looked at in test/system.
+  "fleet status": [["--queue", "redis://127.0.0.1:9"], ["--queue", `redis://:${TOKEN}@127.0.0.1:9`]],
   destroy: [["--yes", "--format", "json"]],
   // Own tokens and own output: what it logs is looked at below, where it serves.
   emulate: [["--port", "0", "--fault", "nonsense"]],

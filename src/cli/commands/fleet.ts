@@ -38,6 +38,7 @@ import {
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
+import { defineStatus } from "./fleet-status.ts";
 import { defineQueueCommands, type FleetCommands } from "./fleet-worker.ts";
 
 type Connect = WithClient<ClientApi>;
@@ -55,6 +56,7 @@ export function define(fleet: Command, terminal: Terminal, finish: Finish, conne
     const opened = await open(where, file, {});
     return opened.ok ? opened.fleet : null;
   };
+  defineStatus(fleet, FILE, open, terminal, finish);
   defineQueueCommands(fleet, { fileDescription: FILE, workersFlag, load }, terminal, finish, connect);
 }
 
