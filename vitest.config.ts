@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
     // What needs more than Node is run by vitest.system.config.ts, what takes minutes by vitest.chaos.config.ts.
-    exclude: ["test/system/**", "**/*.chaos.test.ts"],
+    exclude: ["test/system/**", "test/load/**", "**/*.chaos.test.ts"],
     globalSetup: ["test/support/build.ts"],
     // Colours and connections of whoever runs the tests must not leak into them.
     env: {

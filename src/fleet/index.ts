@@ -1,21 +1,20 @@
 /** Fleet: many accounts, each with its project, by one command. */
 
 export { ActivityRecorder, StatusReader, type Transition } from "./activity.ts";
-export { digestOf, type ProjectDigests, planDigestOf } from "./digest.ts";
+export { digestOf, planDigestOf } from "./digest.ts";
 export { type Fleet, type FleetAccount, loadFleet, type ServiceFallback } from "./fleet-file.ts";
+export { openStore, prepareStore } from "./open-store.ts";
 export { EmbeddedQueue } from "./queue.ts";
 export {
   type PendingRun,
   type Ran,
   Records,
-  type RequestFlags,
   type RunRequest,
   SCHEDULE_KEY,
-  scheduledKey,
 } from "./records.ts";
 export { type FleetEvent, type FleetRun, runFleet } from "./run.ts";
 export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
-export { type FleetStore, isPrefix, openStore, parseStoreAddress, prepareStore, type StoreAddress } from "./store.ts";
+export { type FleetStore, isPrefix, parseStoreAddress, type StoreAddress } from "./store.ts";
 export { claimPrefix, Submission, type SubmissionEvent } from "./submit.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";

@@ -96,15 +96,15 @@ function judge(address: StoreAddress, error: unknown): Diagnostic {
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (error instanceof SchemaMigrationRequiredError || MISSING_SCHEMA.has(code)) {
     const fix = "Run tenon fleet prepare with the same --queue once.";
-    return unfit("queue-unfit", `the PostgreSQL at ${shown} has not been prepared`, fix);
+    return unfit(`the PostgreSQL at ${shown} has not been prepared`, fix);
   }
   if (error instanceof SchemaVersionMismatchError) {
     const summary = `the tables of the queue at ${shown} are those of a newer version`;
-    return unfit("queue-unfit", summary, "Use the newest Tenon everywhere.");
+    return unfit(summary, "Use the newest Tenon everywhere.");
   }
   if (error instanceof UnsupportedPostgresVersionError) {
     const found = /^[\w. ()-]{1,60}$/.test(error.serverVersion) ? error.serverVersion : "an unknown version";
-    return unfit("queue-unfit", `the PostgreSQL at ${shown} is too old: ${found}`, "Use PostgreSQL 13 or newer.");
+    return unfit(`the PostgreSQL at ${shown} is too old: ${found}`, "Use PostgreSQL 13 or newer.");
   }
   return storeFails(address, error);
 }

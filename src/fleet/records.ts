@@ -236,9 +236,8 @@ export class Records {
 }
 
 /** Colours are the one thing that a report tells a terminal. */
-const CONTROL =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
-  /\u001b(?!\[[0-9;]{0,20}m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+const ESCAPE = "\u001b";
+const CONTROL = new RegExp(`(?![\\n\\t]|${ESCAPE}\\[[0-9;]{0,20}m)[\\p{Cc}\\u2028-\\u202e\\u2066-\\u2069]`, "gu");
 
 /** What a worker reported, as it may be printed: whoever can write to the store must be able neither to steer a terminal nor to break a document. */
 export function printable(outcome: Ran): Ran {

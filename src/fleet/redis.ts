@@ -61,18 +61,18 @@ function judge({ shown }: StoreAddress, info: string): Diagnostic | null {
   if (version === null || !(major > needMajor || (major === needMajor && minor >= needMinor))) {
     const found = version !== null && /^[\w.-]+$/.test(version) ? version : "an unknown version";
     const fix = `Use Redis ${MIN_VERSION.join(".")} or newer, or Valkey.`;
-    return unfit("queue-unfit", `the Redis at ${shown} is too old: ${found}`, fix);
+    return unfit(`the Redis at ${shown} is too old: ${found}`, fix);
   }
   const policy = field("maxmemory_policy");
   if (policy !== null && policy !== "noeviction") {
     const shownPolicy = /^[\w-]+$/.test(policy) ? policy : "unknown";
     const detail = "When its memory is full it would drop locks and results without a word.";
     const fix = "Set maxmemory-policy noeviction.";
-    return unfit("queue-unfit", `the Redis at ${shown} evicts: maxmemory-policy is ${shownPolicy}`, fix, detail);
+    return unfit(`the Redis at ${shown} evicts: maxmemory-policy is ${shownPolicy}`, fix, detail);
   }
-  if (field("loading") === "1") return unfit("queue-unfit", `the Redis at ${shown} is still loading its data`, "Wait.");
+  if (field("loading") === "1") return unfit(`the Redis at ${shown} is still loading its data`, "Wait.");
   const isReplica = field("role") === "slave";
-  return isReplica ? unfit("queue-unfit", `the Redis at ${shown} is a replica`, "Name the primary.") : null;
+  return isReplica ? unfit(`the Redis at ${shown} is a replica`, "Name the primary.") : null;
 }
 
 /** For connections that are opened again whenever they are lost; what is asked for meanwhile waits. */

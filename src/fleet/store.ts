@@ -100,22 +100,6 @@ export function parseStoreAddress(text: string): StoreAddress | null {
   return { engine, url: url.href, shown: `${url.protocol}//${url.host}` };
 }
 
-/** Opens the store, and looks whether it is fit. Only here the libraries of the engines are loaded. */
-export async function openStore(address: StoreAddress, options: StoreOptions): Promise<OpenedStore> {
-  switch (address.engine) {
-    case "redis":
-      return (await import("./redis.ts")).openRedis(address, options);
-    case "postgres":
-      return (await import("./postgres.ts")).openPostgres(address, options);
-  }
-}
-
-/** Makes what the store needs before it is used: the tables of PostgreSQL. @returns what is wrong; null: it is ready */
-export async function prepareStore(address: StoreAddress): Promise<Diagnostic | null> {
-  if (address.engine === "redis") return null;
-  return (await import("./postgres.ts")).preparePostgres(address);
-}
-
 // What is wrong with a store.
 
 /** Reasons of the system and of the servers, in words. */
@@ -167,14 +151,11 @@ function causesOf(error: Error): string {
 
 export function storeFails({ shown }: StoreAddress, error: unknown): Diagnostic {
   const { reason, fix } = reasonOf(error);
-  return unfit("queue-unreachable", `the queue at ${shown} cannot be used: ${reason}`, fix);
+  const summary = `the queue at ${shown} cannot be used: ${reason}`;
+  return { code: "queue-unreachable", severity: "error", summary, detail: "", fix };
 }
 
-export function unfit(
-  code: "queue-unreachable" | "queue-unfit",
-  summary: string,
-  fix: string,
-  detail: string = "",
-): Diagnostic {
-  return { code, severity: "error", summary, detail, fix };
+/** A server that answers, and that a fleet cannot use. */
+export function unfit(summary: string, fix: string, detail: string = ""): Diagnostic {
+  return { code: "queue-unfit", severity: "error", summary, detail, fix };
 }

@@ -1,8 +1,9 @@
 /** What every engine of a fleet's queue does alike: one suite for the queue in the process, Redis and PostgreSQL. */
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openStore, prepareStore } from "../../src/fleet/open-store.ts";
 import { EmbeddedQueue, type FleetQueue } from "../../src/fleet/queue.ts";
-import { type FleetStore, openStore, parseStoreAddress, prepareStore } from "../../src/fleet/store.ts";
+import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
 import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
 
 const SERVERS = { redis: startRedis, postgres: startPostgres } as const;

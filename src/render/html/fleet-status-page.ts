@@ -90,10 +90,10 @@ function rowHtml(account: AccountStatus, index: number, labels: Labels): Html {
   const { name, last } = account;
   const state = accountState(account);
   const cells: readonly Html[] = [
-    html`<span class="state ${CLASSES[state]}"><span aria-hidden="true">${SIGNS[state]}</span> ${STATE_WORDS[state]}</span>`,
+    html`<span class="state unbroken ${CLASSES[state]}"><span aria-hidden="true">${SIGNS[state]}</span> ${STATE_WORDS[state]}</span>`,
     nowHtml(account),
     last === null ? NONE : html`${last.command}: ${last.headline}`,
-    last === null ? NONE : html`${timeHtml(last.at, "ago")}`,
+    last === null ? NONE : html`<span class="unbroken">${timeHtml(last.at, "ago")}</span>`,
     labelsHtml(account),
   ];
   return html`<tr class="row" id="${rowId(index)}" data-kind="" data-state="${CLASSES[state]}" data-labels="${labelNumbers(account, labels)}"><th scope="row" data-label="${COLUMNS[0]}">${name}</th>${cells.map((cell, column) => html`<td data-label="${COLUMNS[column + 1] ?? ""}"><span>${cell}</span></td>`)}</tr>

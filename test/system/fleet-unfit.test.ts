@@ -1,0 +1,212 @@
+/** Stores that a fleet cannot use, and what is not as a worker needs it: said at once, with the real cause. */
+
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ended, expectPlain, folder, run, start } from "../cli/run.ts";
+import { domainsOf, fleetOf } from "../support/fleet.ts";
+import { startedWorker } from "../support/fleet-worker.ts";
+import { freePort, type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
+
+const FLEET = {
+  "fleet.yaml": "fleet: 1\naccounts: [{ name: a, project: ., service: linode, token: { env: A } }]\n",
+  "tenon.yaml": "tenon: 1\n",
+};
+
+async function redis(settings: Parameters<typeof startRedis>[0] = {}): Promise<StoreServer> {
+  const server = await startRedis(settings);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** What a worker and whoever asks for something both say. */
+async function expectRefused(url: string, words: readonly (string | RegExp)[], env: Record<string, string> = {}) {
+  const cwd = await folder(FLEET);
+  for (const args of [["worker"], ["validate"]]) {
+    const { code, stdout, stderr } = await run(["fleet", ...args, "--queue", url], { cwd, env });
+    expect(stderr).not.toMatch(/secret-word|\n\s+at /);
+    expectPlain({ code, stdout, stderr }, 1, words);
+  }
+}
+
+test("nobody listens", async () => {
+  for (const scheme of ["redis", "postgres"]) {
+    const words = [/cannot be used: nobody listens there/, new RegExp(`queue at ${scheme}://127.0.0.1`)];
+    await expectRefused(`${scheme}://me:secret-word@127.0.0.1:${await freePort()}`, words);
+  }
+});
+
+test("a wrong password, or none", async () => {
+  const server = await redis({ args: ["--requirepass", "right"] });
+  for (const login of [":secret-word@", ""]) {
+    await expectRefused(`redis://${login}127.0.0.1:${server.port}`, [/refuses the user or the password/]);
+  }
+});
+
+test("what is no address of a queue is not repeated: it may hold a password", async () => {
+  for (const url of ["amqp://me:secret-word@host", "secret-word", "redis:secret-word"]) {
+    await expectRefused(url, [/not the address of one/]);
+  }
+});
+
+test("a Redis that evicts names its policy", async () => {
+  const server = await redis({ args: ["--maxmemory-policy", "allkeys-lru"] });
+  await expectRefused(server.url, [/evicts: maxmemory-policy is allkeys-lru/, /noeviction/]);
+});
+
+/** Answers INFO as an older Redis does, and everything else with OK. */
+async function oldRedis(): Promise<Server> {
+  const info = "# Server\r\nredis_version:5.0.7\r\nmaxmemory_policy:noeviction\r\n";
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      const commands = data.toString().match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? [];
+      for (const one of commands) socket.write(/info$/i.test(one) ? `$${info.length}\r\n${info}\r\n` : "+OK\r\n");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return server;
+}
+
+test("a Redis that is too old names its version", async () => {
+  const address = (await oldRedis()).address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  await expectRefused(`redis://127.0.0.1:${address.port}`, [/is too old: 5\.0\.7/, /6\.2 or newer/]);
+});
+
+test("a PostgreSQL without its tables names the command that makes them, and does not try again for ever", async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  await expectRefused(server.url, [/has not been prepared/, /tenon fleet prepare/]);
+  expect(await run(["fleet", "prepare", "--queue", server.url])).toMatchObject({
+    code: 0,
+    stdout: "The queue is ready.\n",
+  });
+  expect((await run(["fleet", "prepare", "--queue", server.url])).code).toBe(0);
+  await expectRefused(server.url.replace("/postgres", "/none"), [/database or the user is not there/]);
+});
+
+test("TLS with an own authority: trusted by NODE_EXTRA_CA_CERTS, refused without; and plain text where TLS is spoken", async () => {
+  const path = await mkdtemp(join(tmpdir(), "tenon-redis-tls-"));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  const [key, certificate] = [join(path, "key.pem"), join(path, "cert.pem")];
+  const request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost".split(
+    " ",
+  );
+  const names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", certificate];
+  execFileSync("openssl", [...request, ...names], { stdio: "ignore" });
+  const tls = ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-auth-clients", "no"];
+  const server = await redis({ tlsPort: true, args: tls, login: "rediss://" });
+  await expectRefused(server.url, [/certificate is not trusted/, /NODE_EXTRA_CA_CERTS/]);
+  await expectRefused(server.url.replace("rediss:", "redis:"), [
+    /the connection is closed by the server|does not answer/,
+  ]);
+  const cwd = await folder(FLEET);
+  const options = { cwd, env: { NODE_EXTRA_CA_CERTS: certificate, TENON_QUEUE: server.url } };
+  await startedWorker(options, []);
+  expect(await run(["fleet", "validate"], options)).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("two fleets with one prefix: the second is told so, and a fleet that has grown is not", async () => {
+  const server = await redis();
+  const fleet = (names: readonly string[]): Record<string, string> => {
+    const entries = names.map((name) => `{ name: ${name}, project: ., service: linode, token: { env: A } }`);
+    return { ...FLEET, "fleet.yaml": `fleet: 1\naccounts: [${entries.join(", ")}]\n` };
+  };
+  const options = { cwd: await folder(fleet(["a", "b"])), env: { TENON_QUEUE: server.url } };
+  const schedule = ["fleet", "schedule", "drift", "--every", "1h"];
+  expect((await run(schedule, options)).code).toBe(0);
+  const grown = { ...options, cwd: await folder(fleet(["b", "c"])) };
+  expect((await run(schedule, grown)).code).toBe(0);
+  const other = { ...options, cwd: await folder(fleet(["x", "y"])) };
+  expectPlain(await run(schedule, other), 1, [/the prefix fleet is used by another fleet/, /--prefix/]);
+  expect((await run([...schedule, "--prefix", "other"], other)).code).toBe(0);
+});
+
+test("consent is the workers' to give: whoever can write to the queue cannot", async () => {
+  const cwd = await folder(FLEET);
+  const args = ["fleet", "apply", "--yes", "--queue", "redis://127.0.0.1:1"];
+  for (const flag of [
+    ["--allow", "delete=*"],
+    ["--take-ownership-from", "other"],
+  ]) {
+    expectPlain(await run([...args, ...flag], { cwd }), 1, [/is not sent through a queue/, /tenon fleet worker/]);
+  }
+});
+
+test("a token that only one worker lacks, and a project that differs on it: another worker takes the account", async () => {
+  const server = await redis();
+  const fleet = await fleetOf(2);
+  const env = { ...fleet.env, TENON_QUEUE: server.url };
+  const without = { ...env, TOKEN_A1: "" };
+  const differing = await mkdtemp(join(tmpdir(), "tenon-other-"));
+  onTestFinished(() => rm(differing, { recursive: true, force: true }));
+  await mkdir(join(differing, "project"));
+  await writeFile(join(differing, "fleet.yaml"), await readFile(join(fleet.cwd, "fleet.yaml"), "utf8"));
+  await writeFile(join(differing, "project/tenon.yaml"), "tenon: 1\nvariables: { domain: {} }\n");
+  const tokenless = await startedWorker({ cwd: fleet.cwd, env: without }, ["--lease", "5s"]);
+  const other = await startedWorker({ cwd: differing, env }, ["--lease", "5s"]);
+  const running = run(["fleet", "apply", "--yes"], { cwd: fleet.cwd, env });
+  await tokenless.untilSaid("a1: left for another worker: this worker has no token for a1: TOKEN_A1 is empty");
+  await other.untilSaid("left for another worker: the entry or the project of a");
+  await startedWorker({ cwd: fleet.cwd, env }, ["--lease", "5s"]);
+  const { code, stderr } = await running;
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/a1 waits for another worker/);
+  for (const account of fleet.accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
+});
+
+test("what no worker can run ends as an error that says why", async () => {
+  const server = await redis();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { TENON_QUEUE: server.url } };
+  await startedWorker(options, ["--lease", "2s"]);
+  const { code, stdout } = await run(["fleet", "plan"], options);
+  expect([code, stdout]).toEqual([1, expect.stringContaining("this worker has no token for a1: TOKEN_A1 is empty")]);
+});
+
+test("a Redis that goes away in the middle is waited for: said once, and everything is done afterwards", async () => {
+  let server = await redis();
+  const fleet = await fleetOf(4, { latencyMilliseconds: 150 });
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+  const worker = await startedWorker(options, ["--lease", "2s", "--workers", "2"]);
+  const child = start(["fleet", "apply", "--yes"], options);
+  const lost = new Promise<void>((resolve) => {
+    child.stderr.on("data", (text: Buffer) => {
+      if (text.includes("is lost: ")) resolve();
+    });
+  });
+  const running = ended(child);
+  await worker.untilSaid("a1: apply");
+  server.child.kill("SIGKILL");
+  await Promise.all([worker.untilSaid("is lost: "), lost]);
+  server = await server.restart();
+  onTestFinished(() => server.stop());
+  const { code, stderr } = await running;
+  expect([code, stderr.match(/is lost/g)?.length]).toEqual([0, 1]);
+  expect(stderr).toMatch(/is there again/);
+  for (const account of fleet.accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
+});
+
+test("an outage of the queue after a first signal does not break the apply that is being finished", async () => {
+  let server = await redis();
+  const fleet = await fleetOf(1, { latencyMilliseconds: 400 });
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+  const worker = await startedWorker(options, ["--lease", "2s"]);
+  const running = run(["fleet", "apply", "--yes"], options);
+  const [account] = fleet.accounts;
+  while (!account?.service.requests.some(({ method }) => method === "POST"))
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  worker.child.kill("SIGTERM");
+  server.child.kill("SIGKILL");
+  await worker.untilSaid("is lost: ");
+  server = await server.restart();
+  onTestFinished(() => server.stop());
+  expect(await running).toMatchObject({ code: 0 });
+  expect(await worker.end).toMatchObject({ code: 143 });
+  expect(worker.said()).toMatch(/a1: apply: 3 added/);
+});
