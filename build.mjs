@@ -9,6 +9,7 @@ import { isBuiltin } from "node:module";
 import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { schemaModule } from "./dist/files/schemas.js";
+import { ACTIVITY_SCHEMAS } from "./dist/fleet/activity.js";
 import { RECORD_SCHEMAS } from "./dist/fleet/records.js";
 import { FLEET_SCHEMA } from "./dist/fleet/schema.js";
 import { manifestSchema } from "./dist/manifest/schema.js";
@@ -25,7 +26,9 @@ async function compileSchemas(folder) {
   const modules = await Promise.all([
     schemaModule(manifestSchema(units), "all"),
     schemaModule(FLEET_SCHEMA, "all"),
-    ...Object.values(RECORD_SCHEMAS).map((schema) => schemaModule(schema, "first")),
+    ...[...Object.values(RECORD_SCHEMAS), ...Object.values(ACTIVITY_SCHEMAS)].map((schema) =>
+      schemaModule(schema, "first"),
+    ),
     ...saved.map((text) => schemaModule(JSON.parse(text), "first")),
   ]);
   rmSync(folder, { recursive: true, force: true });

@@ -162,7 +162,7 @@ export function holdsToken(text: string, token: string): boolean {
 
 /** The text with other words in the token's place. */
 export function redactToken(text: string, token: string): string {
-  return spellingsOf(token).reduce((redacted, spelling) => redacted.replaceAll(spelling, "[token]"), text);
+  return spellingsOf(token).reduce((redacted, spelling) => redacted.replaceAll(spelling, "[redacted]"), text);
 }
 
 /** None of a token that is too short. */

@@ -4,6 +4,7 @@ import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type {
+  ActivityRecorder,
   Fleet,
   FleetAccount,
   FoundAccount,
@@ -52,7 +53,9 @@ export async function serve(
     const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
     if (store === null) return EXIT.error;
     const { serveFleet } = await import("../fleet/index.ts");
+    const { ActivityRecorder } = await import("../fleet/index.ts");
     const worker = new FleetWorker(terminal, load, flags, connect);
+    const activity = new ActivityRecorder({ store, worker: worker.name, now: () => Date.now(), ended: () => {} });
     worker.learnVariables(fleet);
     terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);
     try {
@@ -60,11 +63,15 @@ export async function serve(
         ...{ store, leaseMilliseconds, slots: flags.workers, stop: interrupt.first, name: worker.name },
         find: (name) => worker.find(name),
         refuses: (account, request, pending) => worker.refuses(account, request, pending),
-        run: (account, request, pending, hold) => worker.run(account, request, pending, hold),
+        run: (account, request, pending, hold) => worker.run(account, request, pending, hold, activity),
         fail: (_, request, reason) => worker.fail(request, reason),
-        observe: (event) => worker.report(event),
+        observe: (event) => {
+          activity.report(event);
+          worker.report(event);
+        },
       });
     } finally {
+      await activity.end();
       await store.close();
     }
     return interrupt.code() ?? EXIT.done;
@@ -119,7 +126,13 @@ class FleetWorker {
     return text?.trim() ?? "";
   }
 
-  async run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
+  async run(
+    account: FleetAccount,
+    request: RunRequest,
+    pending: PendingRun | null,
+    hold: Hold,
+    activity: ActivityRecorder,
+  ): Promise<RunResult> {
     const { planDigestOf } = await import("../fleet/index.ts");
     const { plans, allow, takeOwnershipFrom } = this.#flags;
     const file = plans === undefined ? null : planFile(plans, account);
@@ -139,7 +152,10 @@ class FleetWorker {
     };
     const { interrupt, end } = interruptOfTurn(this.#terminal.interrupt, hold.lost);
     try {
-      const terminal = withLook({ ...this.#terminal, interrupt }, request);
+      const terminal = withLook(
+        { ...this.#terminal, interrupt, observe: (event) => activity.observe(account.name, event) },
+        request,
+      );
       const connect = request.command === "apply" ? this.#connect : null;
       const ran = await runAccount(terminal, request.command, account, flags, {
         ...{ hidden: this.#hidden, connect, keepsDocument: true },

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackendFactory, type Job, Queue, Worker } from "bullmq";
-import type { FleetQueue, Lease } from "./queue.ts";
+import type { FleetQueue, Lease, QueueCounts } from "./queue.ts";
 import { reasonOf, type StoreOptions } from "./store.ts";
 
 /** How long a wait for a job takes at most, and so an end in order. */
@@ -97,6 +97,11 @@ export class BullQueue implements FleetQueue {
     worker.on("error", this.#report);
     await worker.startStalledCheckTimer();
     return worker;
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const { waiting = 0, active = 0, delayed = 0, prioritized = 0 } = await this.#queue.getJobCounts();
+    return { waiting: waiting + prioritized, active, delayed };
   }
 
   async close(): Promise<void> {

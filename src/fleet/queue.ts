@@ -18,7 +18,15 @@ export interface FleetQueue {
   enqueue(account: string): Promise<void>;
   /** The account that has waited longest, when there is one. @returns null: nothing waits, is taken or will be back, or `signal` was aborted */
   take(signal: AbortSignal): Promise<Lease | null>;
+  counts(): Promise<QueueCounts>;
   close(): Promise<void>;
+}
+
+/** Accounts by what becomes of their wake-ups: `delayed` are put back for a while, or wait for their time. */
+export interface QueueCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
 }
 
 /** For one process: what waits is gone with it. */
@@ -48,6 +56,10 @@ export class EmbeddedQueue implements FleetQueue {
       if (this.#active.size === 0 && this.#timers.size === 0) return null;
       await this.#change(signal);
     }
+  }
+
+  async counts(): Promise<QueueCounts> {
+    return { waiting: this.#waiting.size, active: this.#active.size, delayed: this.#timers.size };
   }
 
   async close(): Promise<void> {

@@ -57,6 +57,8 @@ export interface PendingRun {
   readonly digest: string;
   /** Of the saved plan that bounds the apply; null: there is none. */
   readonly plan: string | null;
+  /** When it was asked for: milliseconds since the epoch, by the clock of whoever asked. Shown, and nothing else. */
+  readonly at: number;
 }
 
 /** What became of a run for one account. */
@@ -147,6 +149,7 @@ export const RECORD_SCHEMAS: Readonly<
         run: { type: "string", pattern: "^[0-9a-f-]{36}$" },
         digest,
         plan: { oneOf: [digest, { type: "null" }] },
+        at: { type: "number" },
       }),
     },
   }),

@@ -75,7 +75,7 @@ export class Submission {
 
   /** @returns null: it was taken back before it was begun */
   async submit(account: FleetAccount, digest: string, plan: string | null): Promise<Submitted | null> {
-    const pending = { run: this.#run, digest, plan };
+    const pending = { run: this.#run, digest, plan, at: Date.now() };
     await this.#ask(account.name, pending);
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, { account: account.name, pending, version: 0, reason: null, resolve });

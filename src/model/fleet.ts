@@ -32,3 +32,73 @@ export interface FleetReport {
   /** By name. */
   readonly accounts: readonly AccountResult[];
 }
+
+// What workers do and did, for people and monitoring.
+
+export interface RunningAccount {
+  readonly command: FleetCommand;
+  readonly worker: string;
+  /** Milliseconds since the epoch, by the worker's clock. */
+  readonly since: number;
+}
+
+/** The last run of an account that a worker has finished. */
+export interface FinishedRun {
+  readonly command: FleetCommand;
+  readonly worker: string;
+  /** When it ended: milliseconds since the epoch, by the worker's clock. */
+  readonly at: number;
+  readonly milliseconds: number;
+  /** Exit code of the command for this account. */
+  readonly code: number;
+  readonly headline: string;
+  readonly requests: number;
+  /** Requests that the service answered with 429. */
+  readonly throttled: number;
+}
+
+export interface AccountStatus {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Commands that were asked for and not begun. */
+  readonly waiting: number;
+  /** Since when the first of them waits, in milliseconds since the epoch; null: none does. */
+  readonly waitingSince: number | null;
+  /** `isSilent`: its worker has not been heard of for a while; it may have been killed. */
+  readonly running: (RunningAccount & { readonly isSilent: boolean }) | null;
+  /** null: none that is still known. */
+  readonly last: FinishedRun | null;
+}
+
+/** Since it began. */
+export interface WorkerTotals {
+  readonly done: number;
+  readonly failed: number;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly throttled: number;
+}
+
+export interface WorkerStatus extends WorkerTotals {
+  readonly name: string;
+  readonly since: number;
+  /** Milliseconds since the epoch when it was last heard of. */
+  readonly alive: number;
+  readonly state: "serving" | "silent" | "ended";
+}
+
+export interface FleetStatus {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** By name. */
+  readonly accounts: readonly AccountStatus[];
+  /** Wake-ups. */
+  readonly queue: { readonly waiting: number; readonly active: number; readonly delayed: number };
+  /** Those that ran any of the accounts, by name. */
+  readonly workers: readonly WorkerStatus[];
+}
+
+/** Whether an exit code of an account says that it needs nobody: what it was asked for is done, or found. */
+export function didWell(code: number): boolean {
+  return code === 0 || code === 2;
+}

@@ -2,6 +2,7 @@
 
 export type { WatchNews } from "../model/change.ts";
 export type { Clock } from "../model/clock.ts";
-export { type ServeOptions, serveWatch, type WatchServer } from "./server.ts";
+export { type Answer, type Metric, metricsText, type StreamAnswer, serveHttp, type WatchServer } from "./http.ts";
+export { type ServeOptions, serveWatch } from "./server.ts";
 export { type Look, type WatchOptions, WatchStatus, watchDrift } from "./watch.ts";
 export { checkWebhookUrl, openWebhook, type Webhook } from "./webhook.ts";

@@ -64,6 +64,11 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "fleet plan": [["--out", "plans"]],
   "fleet drift": [["--format", "markdown"]],
   "fleet apply": [["--yes", "--json-into", "fleet.json"]],
+  // Where nobody listens: what a queue holds is looked at in test/system.
+  "fleet status": [
+    ["--queue", "redis://127.0.0.1:9"],
+    ["--queue", `redis://:${TOKEN}@127.0.0.1:9`],
+  ],
   // Nobody listens there; what a worker keeps in a queue is looked at in test/system/fleet-threats.test.ts.
   "fleet worker": [["--queue", "redis://user:pass@127.0.0.1:1"]],
   "fleet prepare": [["--queue", "postgres://user:pass@127.0.0.1:1/none"]],

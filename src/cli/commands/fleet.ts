@@ -39,6 +39,7 @@ import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
 import { addInit } from "./fleet-init.ts";
+import { defineStatus } from "./fleet-status.ts";
 import { defineQueueCommands, type FleetCommands } from "./fleet-worker.ts";
 
 type Connect = WithClient<ClientApi>;
@@ -57,6 +58,7 @@ export function define(fleet: Command, terminal: Terminal, finish: Finish, conne
     const opened = await open(where, file, { tokenHost }, purpose);
     return opened.ok ? opened.fleet : null;
   };
+  defineStatus(fleet, FILE, (where, file, flags) => open(where, file, flags, "list"), terminal, finish);
   defineQueueCommands(fleet, { fileDescription: FILE, workersFlag, addTokenHostFlag, load }, terminal, finish, connect);
 }
 

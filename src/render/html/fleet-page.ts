@@ -5,9 +5,10 @@ import type { AccountResult, FleetReport } from "../../model/fleet.ts";
 import { compareNatural, groupBy } from "../../model/text.ts";
 import { type FleetState, fleetTally, headlineOf, MAX_LINES_ALIKE, stateOf, textOf } from "../fleet.ts";
 import { count } from "../view.ts";
+import { type Labels, labelChoices, labelNumbers, labelsHtml } from "./labels.ts";
 import { type Html, html, NOTHING } from "./markup.ts";
 import { renderPage } from "./page.ts";
-import { type Choice, filterBar, frame, type Section, type Tally } from "./sections.ts";
+import { filterBar, frame, type Section, type Tally } from "./sections.ts";
 
 /** What needs a person most stands first. */
 const STATES: readonly FleetState[] = ["failed", "refused", "pending", "not_run", "done"];
@@ -19,8 +20,6 @@ const SIGNS: Readonly<Record<FleetState, string>> = {
 const MAX_OPEN_ACCOUNTS = 8;
 /** As in the tree of changes. */
 const LINES_TOGETHER = 50;
-/** A label that has more values tells accounts apart, and makes no groups of them: the search finds it. */
-const MAX_LABEL_VALUES = 40;
 /** Of what all accounts print: browsers open pages of this size at once. */
 const MAX_DETAILS_CHARACTERS = 24_000_000;
 /** Of what one account prints. */
@@ -77,33 +76,6 @@ function accountsSection(report: FleetReport, full: boolean): Section {
   });
   const tree = html`${accounts.length > 1 && bar}<div class="tree">${entries}</div>`;
   return { id: "accounts", short: null, heading: "Accounts", body: tree };
-}
-
-interface Labels {
-  /** Those to choose from; the value is the number of the label. */
-  readonly choices: readonly Choice[];
-  /** `tier=gold` → its number. */
-  readonly numbers: ReadonlyMap<string, number>;
-}
-
-function labelChoices(accounts: readonly AccountResult[]): Labels {
-  const values = groupBy(
-    accounts.flatMap(({ labels }) => Object.entries(labels)),
-    ([key]) => key,
-  );
-  const texts = [...values]
-    .map(([key, pairs]) => [...new Set(pairs.map(([, value]) => labelText(key, value)))])
-    .filter(({ length }) => length <= MAX_LABEL_VALUES)
-    .flat()
-    .sort(compareNatural);
-  return {
-    choices: texts.map((text, index) => ({ value: String(index), text })),
-    numbers: new Map(texts.map((text, index) => [text, index])),
-  };
-}
-
-function labelText(key: string, value: string): string {
-  return `${key}=${value}`;
 }
 
 class AccountEntries {
@@ -167,11 +139,8 @@ class AccountEntries {
   }
 
   #attributes(account: AccountResult, same: string | null): Html {
-    const labels = Object.entries(account.labels).flatMap(
-      ([key, value]) => this.#labels.numbers.get(labelText(key, value)) ?? [],
-    );
     const sameAs = same !== null && html` data-same="${this.#ids.get(same) ?? ""}"`;
-    return html` data-state="${classOf(stateOf(account))}" data-labels="${labels.join(" ")}"${sameAs}`;
+    return html` data-state="${classOf(stateOf(account))}" data-labels="${labelNumbers(account, this.#labels)}"${sameAs}`;
   }
 
   /** The account above that has printed the same. */
@@ -209,10 +178,6 @@ function shortNames(accounts: readonly AccountResult[]): string {
 
 function signHtml(state: FleetState): Html {
   return html`<span class="sign" aria-hidden="true">${SIGNS[state]}</span><span class="unseen">${words(state)}</span>`;
-}
-
-function labelsHtml({ labels }: AccountResult): Html {
-  return html`${Object.entries(labels).map(([key, value]) => html` <span class="label">${labelText(key, value)}</span>`)}`;
 }
 
 /** What a plan puts before a change → as the style names it. */

@@ -8,6 +8,8 @@ export interface Page {
   /** Of the window or tab. */
   readonly title: string;
   readonly body: Html;
+  /** Whether the page asks the server that made it for what has changed. Absent: it asks for nothing. */
+  readonly isLive?: boolean;
 }
 
 /** Made by build.mjs of page.css, pictures.css and client/. */
@@ -15,12 +17,13 @@ const STYLE_FILE = "dist/html/page.css";
 const SCRIPT_FILE = "dist/html/page.js";
 
 /** Newline-terminated. The same page has the same bytes. */
-export function renderPage({ title, body }: Page): string {
+export function renderPage({ title, body, isLive = false }: Page): string {
   const [style, script] = [readPackageFile(STYLE_FILE), readPackageFile(SCRIPT_FILE)];
   const policy = [
     "default-src 'none'",
     `style-src '${hashOf(style)}'`,
     `script-src '${hashOf(script)}'`,
+    ...(isLive ? ["connect-src 'self'"] : []),
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");

@@ -66,7 +66,7 @@ ${body}
 `;
 }
 
-function colouredTitle(title: string, tallies: readonly Tally[]): Html {
+export function colouredTitle(title: string, tallies: readonly Tally[]): Html {
   let rest = title;
   const parts: Html[] = [];
   for (const { text, state } of tallies) {

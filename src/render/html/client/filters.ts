@@ -32,6 +32,8 @@ export interface Filters {
   clear(): void;
   focusSearch(): void;
   setOpen(isOpen: boolean): void;
+  /** After elements of the page have changed. */
+  refresh(): void;
 }
 
 /** @returns null if the page has nothing to filter */
@@ -39,8 +41,8 @@ export function startFilters(): Filters | null {
   const form = document.querySelector<HTMLFormElement>("form.filters");
   if (form === null) return null;
   const search = form.querySelector<HTMLInputElement>("[name=search]");
-  const groups = groupsOf();
-  const total = sum(groups.flatMap(({ own, entries }) => [...(own === null ? [] : [own]), ...entries]));
+  let groups = groupsOf();
+  let total = totalOf(groups);
   const root = form.querySelector<HTMLSelectElement>("[name=root]");
   if (root !== null) fillRoots(root, groups);
   let narrowed = false;
@@ -86,12 +88,21 @@ export function startFilters(): Filters | null {
       form.reset();
       apply();
     },
+    refresh: () => {
+      groups = groupsOf();
+      total = totalOf(groups);
+      apply();
+    },
     focusSearch: () => {
       search?.focus();
       search?.select();
     },
     setOpen,
   };
+}
+
+function totalOf(groups: readonly Group[]): number {
+  return sum(groups.flatMap(({ own, entries }) => [...(own === null ? [] : [own]), ...entries]));
 }
 
 function groupsOf(): Group[] {

@@ -1,0 +1,196 @@
+/** What `tenon fleet status` does: one look, or a page, metrics and a health check until a signal comes. */
+
+import type { ServerResponse } from "node:http";
+import type { Fleet, FleetAccount, StatusReader } from "../fleet/index.ts";
+import type { FleetStatus } from "../model/fleet.ts";
+import { renderStatusJson, renderStatusText } from "../render/fleet-status.ts";
+import type { StatusParts } from "../render/html/fleet-status-page.ts";
+import { escapeText } from "../render/terminal.ts";
+import type { Answer, StreamAnswer } from "../watch/index.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import { statusMetrics } from "./fleet-metrics.ts";
+import { openQueue, type QueueFlags } from "./fleet-queue.ts";
+import { sayError } from "./messages.ts";
+import { readVersion, type Terminal } from "./terminal.ts";
+
+export interface StatusFlags extends QueueFlags {
+  readonly select?: readonly string[];
+  readonly serve?: { readonly host: string; readonly port: number };
+  readonly format: "table" | "json";
+}
+
+interface OpenedFleet {
+  readonly fleet: Fleet;
+  readonly all: readonly FleetAccount[];
+}
+
+export async function showStatus(
+  terminal: Terminal,
+  { fleet, all }: OpenedFleet,
+  flags: StatusFlags,
+): Promise<ExitCode> {
+  const { interrupt } = terminal;
+  return interrupt.whileHandlingSignals(async () => {
+    const store = await openQueue(terminal, flags, all);
+    if (store === null) return EXIT.error;
+    try {
+      const { StatusReader } = await import("../fleet/index.ts");
+      const reader = new StatusReader(store, fleet.accounts);
+      if (flags.serve !== undefined) return await serveStatus(terminal, reader, flags.serve);
+      const status = await Promise.race([reader.read(Date.now()), aborted(interrupt.first)]);
+      if (status === null) return interrupt.code() ?? EXIT.interrupted;
+      terminal.print(flags.format === "json" ? renderStatusJson(status) : renderStatusText(status));
+      return EXIT.done;
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener("abort", () => resolve(null), { once: true });
+  });
+}
+
+async function serveStatus(
+  terminal: Terminal,
+  reader: Pick<StatusReader, "read">,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<ExitCode> {
+  const { serveHttp } = await import("../watch/index.ts");
+  const { renderStatusPage, statusParts } = await import("../render/html/fleet-status-page.ts");
+  const live = new LiveStatus(reader, statusParts);
+  const answer = async (path: string): Promise<Answer | StreamAnswer> => {
+    if (path === "/events") return { type: "text/event-stream", begin: (response) => live.add(response) };
+    if (!["/", "/metrics", "/healthz"].includes(path))
+      return { status: 404, text: "There are /, /metrics and /healthz.\n" };
+    const status = await live.latest();
+    if (status === null) return { status: 503, text: "the queue does not answer\n" };
+    if (path === "/healthz") return { status: 200, text: "ok\n" };
+    if (path === "/metrics") {
+      const { metricsText } = await import("../watch/index.ts");
+      return { status: 200, text: metricsText(statusMetrics(status, readVersion())) };
+    }
+    const headers = { "content-security-policy": "frame-ancestors 'none'" };
+    return { status: 200, text: renderStatusPage(status), type: "text/html; charset=utf-8", headers };
+  };
+  try {
+    const server = await serveHttp({ host, port, answer });
+    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/\n`);
+    await aborted(terminal.interrupt.first);
+    live.end();
+    await server.close();
+    return EXIT.done;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary: `--serve ${host}:${port} cannot be listened on: ${escapeText(why)}`,
+      fix: "Give another port, or 0 for any that is free.",
+    });
+    return EXIT.error;
+  }
+}
+
+/** How often the queue is looked at while somebody looks at the page. */
+const LOOK_MILLISECONDS = 1_000;
+/** A store that takes longer does not answer. */
+const ANSWER_MILLISECONDS = 5_000;
+/** A comment, so that nobody between takes the connection for a dead one. */
+const ALIVE_MILLISECONDS = 15_000;
+/** A client that takes nothing is not written to any further: it opens the page again. */
+const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+
+type Parts = (status: FleetStatus) => StatusParts;
+
+/** Looks as long as somebody does, and sends what has changed. */
+class LiveStatus {
+  readonly #reader: Pick<StatusReader, "read">;
+  readonly #parts: Parts;
+  readonly #clients: Set<ServerResponse> = new Set();
+  #timer: NodeJS.Timeout | undefined;
+  #reading: Promise<FleetStatus | null> | null = null;
+  #last: FleetStatus | null = null;
+  /** Of the last parts that were sent, by id. */
+  #sent: ReadonlyMap<string, string> = new Map();
+  #aliveAt = 0;
+  #isDown = false;
+
+  constructor(reader: Pick<StatusReader, "read">, parts: Parts) {
+    this.#reader = reader;
+    this.#parts = parts;
+  }
+
+  /** Not older than a second. @returns null: the store does not answer */
+  async latest(): Promise<FleetStatus | null> {
+    if (this.#last !== null && Date.now() - this.#last.at < LOOK_MILLISECONDS) return this.#last;
+    // A look that hangs is waited for by all that come meanwhile.
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), ANSWER_MILLISECONDS);
+    });
+    const status = await Promise.race([this.#reading, late]);
+    clearTimeout(timer);
+    return status;
+  }
+
+  async #read(): Promise<FleetStatus | null> {
+    try {
+      this.#last = await this.#reader.read(Date.now());
+      return this.#last;
+    } catch {
+      return null;
+    }
+  }
+
+  add(response: ServerResponse): void {
+    this.#clients.add(response);
+    response.on("close", () => this.#clients.delete(response));
+    // All that it does not have yet; it may have been away for long.
+    this.#send(response, "status", { parts: [...this.#sent] });
+    this.#schedule(0);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    for (const client of this.#clients) client.end();
+    this.#clients.clear();
+  }
+
+  #schedule(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), milliseconds);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#clients.size === 0) return;
+    const status = await this.latest();
+    if (status === null && !this.#isDown) this.#sendAll("down", {});
+    this.#isDown = status === null;
+    if (status !== null) {
+      const parts = new Map(this.#parts(status));
+      const changed = [...parts].filter(([id, text]) => this.#sent.get(id) !== text);
+      this.#sent = parts;
+      if (changed.length > 0) this.#sendAll("status", { parts: changed });
+    }
+    if (Date.now() - this.#aliveAt > ALIVE_MILLISECONDS) {
+      this.#aliveAt = Date.now();
+      for (const client of this.#clients) client.write(": alive\n\n");
+    }
+    if (this.#clients.size > 0) this.#schedule(LOOK_MILLISECONDS);
+  }
+
+  #sendAll(event: string, data: object): void {
+    for (const client of this.#clients) this.#send(client, event, data);
+  }
+
+  #send(client: ServerResponse, event: string, data: object): void {
+    if (client.writableLength > MAX_UNSENT_BYTES) client.destroy();
+    else client.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+}

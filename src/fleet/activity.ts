@@ -1,0 +1,337 @@
+/**
+ * What workers do and did for each account, as records beside the queue: for people and monitoring. Nothing is decided by them, so that a
+ * record that is lost, late or forged costs a look, and no change.
+ */
+
+import type { ApiEvent } from "../api/index.ts";
+import { compiledSchema } from "../files/schemas.ts";
+import {
+  type AccountStatus,
+  didWell,
+  type FinishedRun,
+  type FleetCommand,
+  type FleetStatus,
+  type RunningAccount,
+  type WorkerStatus,
+  type WorkerTotals,
+} from "../model/fleet.ts";
+import type { JsonObject } from "../model/resource.ts";
+import { compareText } from "../model/text.ts";
+import type { FleetAccount } from "./fleet-file.ts";
+import { pendingKey, Records } from "./records.ts";
+import type { FleetStore } from "./store.ts";
+import type { WorkerEvent } from "./worker.ts";
+
+/** How often a worker says that it is there. */
+const ALIVE_MILLISECONDS = 10_000;
+/** One that has said nothing for so long may have been killed. */
+const SILENT_MILLISECONDS = 3 * ALIVE_MILLISECONDS;
+/** Another writer of the same record is met so often at most. */
+const MAX_WRITES = 3;
+/** A worker that ends does not wait longer for a store that does not answer. */
+const END_MILLISECONDS = 1_000;
+/** Records that are read at a time. */
+const READ_TOGETHER = 64;
+const MAX_ACTIVITY_CHARACTERS = 20_000;
+const MAX_NAME_CHARACTERS = 300;
+const MAX_HEADLINE_CHARACTERS = 10_000;
+
+interface Activity {
+  readonly running: RunningAccount | null;
+  readonly last: FinishedRun | null;
+}
+
+type WorkerRecord = WorkerTotals & {
+  readonly since: number;
+  readonly alive: number;
+  readonly hasEnded: boolean;
+};
+
+const COUNT: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const TIME: JsonObject = { type: "number", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const WORKER: JsonObject = { type: "string", maxLength: MAX_NAME_CHARACTERS };
+const COMMAND: JsonObject = { enum: ["validate", "plan", "apply", "drift"] };
+
+/** Every key of these must be there, and no other. */
+function exactly(properties: JsonObject): JsonObject {
+  return { type: "object", additionalProperties: false, required: Object.keys(properties), properties };
+}
+
+export const ACTIVITY_SCHEMAS: Readonly<Record<"activity" | "worker", JsonObject>> = {
+  activity: exactly({
+    running: { oneOf: [{ type: "null" }, exactly({ command: COMMAND, worker: WORKER, since: TIME })] },
+    last: {
+      oneOf: [
+        { type: "null" },
+        exactly({
+          ...{ command: COMMAND, worker: WORKER, at: TIME, milliseconds: TIME },
+          ...{ code: { enum: [0, 1, 2, 3, 4, 5, 6, 129, 130, 143] }, requests: COUNT, throttled: COUNT },
+          headline: { type: "string", maxLength: MAX_HEADLINE_CHARACTERS },
+        }),
+      ],
+    },
+  }),
+  worker: exactly({
+    ...{ since: TIME, alive: TIME, hasEnded: { type: "boolean" } },
+    ...{ done: COUNT, failed: COUNT, seconds: TIME, requests: COUNT, throttled: COUNT },
+  }),
+};
+
+interface Kinds {
+  readonly activity: Activity;
+  readonly worker: WorkerRecord;
+}
+
+function activityKey(account: string): string {
+  return `activity/${account}`;
+}
+
+function workerKey(name: string): string {
+  return `worker/${name}`;
+}
+
+/** @returns the version to write over, and null where there is none that Tenon would write */
+async function read<Kind extends keyof Kinds>(
+  store: FleetStore,
+  kind: Kind,
+  key: string,
+): Promise<{ readonly version: number; readonly value: Kinds[Kind] | null }> {
+  const stored = await store.read(key);
+  if (stored === null) return { version: 0, value: null };
+  const { version, text } = stored;
+  if (text === null || text.length > MAX_ACTIVITY_CHARACTERS) return { version, value: null };
+  const validate = await compiledSchema(ACTIVITY_SCHEMAS[kind], "first");
+  try {
+    const value: Kinds[Kind] = JSON.parse(text);
+    return { version, value: validate(value) ? value : null };
+  } catch {
+    return { version, value: null };
+  }
+}
+
+/** What a run has asked the service. */
+interface Sent {
+  readonly requests: number;
+  readonly throttled: number;
+}
+
+/** What an account came to, beside what it came to before; null: that is not known. */
+export interface Transition {
+  readonly account: string;
+  readonly before: FinishedRun | null;
+  readonly after: FinishedRun;
+}
+
+interface RecorderOptions {
+  readonly store: FleetStore;
+  readonly worker: string;
+  now(): number;
+  /** Called once the outcome of an account is known beside the one before. */
+  ended(transition: Transition): void;
+}
+
+/** What a worker says of itself. It never throws and never waits: a store that does not answer is reported by what needs it. */
+export class ActivityRecorder {
+  readonly #options: RecorderOptions;
+  readonly #began: Map<string, number> = new Map();
+  readonly #sent: Map<string, Sent> = new Map();
+  /** What is written, by key: one record after the other. */
+  readonly #writing: Map<string, Promise<void>> = new Map();
+  readonly #timer: NodeJS.Timeout;
+  readonly #since: number;
+  #totals: WorkerTotals = { done: 0, failed: 0, seconds: 0, requests: 0, throttled: 0 };
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#since = options.now();
+    this.#timer = setInterval(() => this.#beat(false), ALIVE_MILLISECONDS).unref();
+    this.#beat(false);
+  }
+
+  get totals(): WorkerTotals & { readonly running: number } {
+    return { ...this.#totals, running: this.#began.size };
+  }
+
+  /** What the client of an account does that runs. */
+  observe(account: string, event: ApiEvent): void {
+    const isThrottled = event.type === "answered" && event.status === 429;
+    if (event.type !== "sent" && !isThrottled) return;
+    const key = isThrottled ? "throttled" : "requests";
+    const sent = this.#sent.get(account) ?? { requests: 0, throttled: 0 };
+    this.#sent.set(account, { ...sent, [key]: sent[key] + 1 });
+    this.#totals = { ...this.#totals, [key]: this.#totals[key] + 1 };
+  }
+
+  report(event: WorkerEvent): void {
+    switch (event.type) {
+      case "begun":
+        this.#begun(event.account, event.request.command);
+        break;
+      case "done":
+        this.#done(event.account, event.request.command, event.outcome);
+        break;
+      case "overtaken":
+        // Whoever has the account now says so.
+        this.#began.delete(event.account);
+        this.#sent.delete(event.account);
+        break;
+      case "refused":
+      case "failed":
+        break;
+    }
+  }
+
+  #begun(account: string, command: FleetCommand): void {
+    const { worker, now } = this.#options;
+    const since = now();
+    this.#began.set(account, since);
+    this.#sent.delete(account);
+    this.#change(account, ({ last }) => ({ running: { command, worker, since }, last }));
+  }
+
+  #done(
+    account: string,
+    command: FleetCommand,
+    { code, headline }: { readonly code: number; readonly headline: string },
+  ) {
+    const { worker, now, ended } = this.#options;
+    const at = now();
+    const milliseconds = at - (this.#began.get(account) ?? at);
+    const sent = this.#sent.get(account) ?? { requests: 0, throttled: 0 };
+    this.#began.delete(account);
+    this.#sent.delete(account);
+    const totals = this.#totals;
+    const key = didWell(code) ? "done" : "failed";
+    this.#totals = { ...totals, [key]: totals[key] + 1, seconds: totals.seconds + milliseconds / 1000 };
+    const shown = headline.slice(0, MAX_HEADLINE_CHARACTERS);
+    const after: FinishedRun = { command, worker, at, milliseconds, code, headline: shown, ...sent };
+    let before: FinishedRun | null = null;
+    this.#change(account, ({ last }) => {
+      before = last;
+      return { running: null, last: after };
+    });
+    void this.#writing.get(activityKey(account))?.then(() => ended({ account, before, after }));
+    this.#beat(false);
+  }
+
+  #beat(hasEnded: boolean): void {
+    const { store, worker, now } = this.#options;
+    const value: WorkerRecord = { ...this.#totals, since: this.#since, alive: now(), hasEnded };
+    this.#write(workerKey(worker), () => write(store, "worker", workerKey(worker), () => value));
+  }
+
+  #change(account: string, change: (activity: Activity) => Activity): void {
+    const key = activityKey(account);
+    this.#write(key, () =>
+      write(this.#options.store, "activity", key, (activity) => change(activity ?? { running: null, last: null })),
+    );
+  }
+
+  #write(key: string, work: () => Promise<void>): void {
+    const before = this.#writing.get(key) ?? Promise.resolve();
+    const writing = before.then(work).catch(() => {});
+    this.#writing.set(key, writing);
+    void writing.then(() => {
+      if (this.#writing.get(key) === writing) this.#writing.delete(key);
+    });
+  }
+
+  /** To be called once, when the worker takes nothing any more. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#beat(true);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, END_MILLISECONDS);
+    });
+    await Promise.race([Promise.all(this.#writing.values()), late]);
+    clearTimeout(timer);
+  }
+}
+
+async function write<Kind extends keyof Kinds>(
+  store: FleetStore,
+  kind: Kind,
+  key: string,
+  change: (value: Kinds[Kind] | null) => Kinds[Kind],
+): Promise<void> {
+  for (let count = 0; count < MAX_WRITES; count += 1) {
+    const { version, value } = await read(store, kind, key);
+    if (await store.write(key, JSON.stringify(change(value)), version, null)) return;
+  }
+}
+
+/** How a fleet's accounts and workers are. What has not changed since the last look is not read again. */
+export class StatusReader {
+  readonly #store: FleetStore;
+  readonly #accounts: readonly Pick<FleetAccount, "name" | "labels">[];
+  /** By key. */
+  readonly #known: Map<string, { readonly version: number; readonly value: unknown }> = new Map();
+
+  constructor(store: FleetStore, accounts: readonly Pick<FleetAccount, "name" | "labels">[]) {
+    this.#store = store;
+    this.#accounts = accounts.toSorted((a, b) => compareText(a.name, b.name));
+  }
+
+  /** @param now milliseconds since the epoch */
+  async read(now: number): Promise<FleetStatus> {
+    const names = this.#accounts.map(({ name }) => name);
+    const records = new Records(this.#store);
+    const pending = await this.#fresh(names.map(pendingKey), async (key) => (await records.read("pending", key)).value);
+    const activities = await this.#fresh(
+      names.map(activityKey),
+      async (key) => (await read(this.#store, "activity", key)).value,
+    );
+    const seen = activities.flatMap((activity) =>
+      [activity?.running?.worker ?? [], activity?.last?.worker ?? []].flat(),
+    );
+    const workerNames = [...new Set(seen)].sort(compareText);
+    const workers = await this.#fresh(
+      workerNames.map(workerKey),
+      async (key) => (await read(this.#store, "worker", key)).value,
+    );
+    const found = workerNames.flatMap((name, index): WorkerStatus[] => {
+      const record = workers[index];
+      return record == null ? [] : [workerStatus(name, record, now)];
+    });
+    const serving = new Set(found.flatMap(({ name, state }) => (state === "serving" ? [name] : [])));
+    const accounts = this.#accounts.map(({ name, labels }, index): AccountStatus => {
+      const { running = null, last = null } = activities[index] ?? {};
+      const runs = pending[index]?.runs ?? [];
+      const waiting = Math.max(0, runs.length - (running === null ? 0 : 1));
+      const since = runs.at(-waiting)?.at ?? null;
+      return {
+        ...{ name, labels, waiting, waitingSince: waiting === 0 ? null : since, last },
+        running: running === null ? null : { ...running, isSilent: !serving.has(running.worker) },
+      };
+    });
+    return { at: now, accounts, queue: await this.#store.queue.counts(), workers: found };
+  }
+
+  async #fresh<Value>(
+    keys: readonly string[],
+    readOne: (key: string) => Promise<Value | null>,
+  ): Promise<(Value | null)[]> {
+    if (keys.length === 0) return [];
+    const versions = await this.#store.versions(keys);
+    const values: (Value | null)[] = [];
+    for (let from = 0; from < keys.length; from += READ_TOGETHER) {
+      const some = keys.slice(from, from + READ_TOGETHER).map(async (key, index) => {
+        const version = versions[from + index] ?? 0;
+        if (version === 0) return null;
+        const known = this.#known.get(key);
+        if (known?.version === version) return known.value as Value | null;
+        const value = await readOne(key);
+        this.#known.set(key, { version, value });
+        return value;
+      });
+      for (const value of await Promise.all(some)) values.push(value);
+    }
+    return values;
+  }
+}
+
+function workerStatus(name: string, { hasEnded, ...record }: WorkerRecord, now: number): WorkerStatus {
+  const isSilent = now - record.alive > SILENT_MILLISECONDS;
+  return { name, ...record, state: hasEnded ? "ended" : isSilent ? "silent" : "serving" };
+}

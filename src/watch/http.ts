@@ -1,0 +1,134 @@
+/** A small server over HTTP for what runs on this machine: who may ask, how much, and the text format of Prometheus. */
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const MAX_CONNECTIONS = 32;
+const MAX_HEADER_BYTES = 8 * 1024;
+const REQUEST_TIMEOUT_MILLISECONDS = 10_000;
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Absent: plain text, as Prometheus takes it. */
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer that goes on until the client or the server ends it. */
+export interface StreamAnswer {
+  readonly type: "text/event-stream";
+  /** Called once the head is sent. */
+  begin(response: ServerResponse): void;
+}
+
+export interface HttpOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** @param path without what follows a question mark */
+  answer(path: string): Promise<Answer | StreamAnswer> | Answer | StreamAnswer;
+}
+
+export interface WatchServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const PLAIN = "text/plain; version=0.0.4; charset=utf-8";
+const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+/** @throws NodeJS.ErrnoException if the port cannot be listened on */
+export async function serveHttp(options: HttpOptions): Promise<WatchServer> {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requestTimeout: REQUEST_TIMEOUT_MILLISECONDS,
+      headersTimeout: REQUEST_TIMEOUT_MILLISECONDS,
+    },
+    (request, response) => void respond(request, response, options),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen(options.port, options.host);
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse, options: HttpOptions): Promise<void> {
+  const answer = await answerTo(request, options);
+  if ("begin" in answer) {
+    response.writeHead(200, { ...HEADERS, "content-type": answer.type });
+    if (request.method === "HEAD") response.end();
+    else answer.begin(response);
+    return;
+  }
+  const { status, text, type = PLAIN, headers = {} } = answer;
+  response.writeHead(status, { ...HEADERS, ...headers, "content-type": type, connection: "close" });
+  response.end(request.method === "HEAD" ? "" : text);
+}
+
+async function answerTo(request: IncomingMessage, options: HttpOptions): Promise<Answer | StreamAnswer> {
+  const { host, origin } = request.headers;
+  if (isForeign(host, options.host)) {
+    return {
+      status: 403,
+      text: "Another host is meant. What listens on this machine alone is called by its address.\n",
+    };
+  }
+  if (isOfAnotherPage(host, origin)) return { status: 403, text: "Pages of other origins are not answered.\n" };
+  if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, text: "GET only\n" };
+  return options.answer((request.url ?? "").split("?", 1)[0] ?? "");
+}
+
+async function close(server: Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  await once(server, "close");
+}
+
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|[a-z0-9-]{1,63}\.localhost)(?::\d{1,5})?$/i;
+
+/**
+ * Whether a page in a browser may have sent it, whose host name its owner has made to lead to this machine (DNS rebinding). Where others are to
+ * reach the server, by whatever names they have for it, nobody can tell.
+ */
+function isForeign(host: string | undefined, listened: string): boolean {
+  const listens = listened.includes(":") ? `[${listened}]` : listened;
+  return LOOPBACK.test(listens) && host !== undefined && !LOOPBACK.test(host);
+}
+
+/** A browser names the page that asks, unless it is of this server. */
+function isOfAnotherPage(host: string | undefined, origin: string | undefined): boolean {
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase();
+}
+
+// The text format of Prometheus, 0.0.4.
+
+export interface Metric {
+  readonly name: string;
+  readonly type: "gauge" | "counter";
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+/** Newline-terminated. Metrics without a sample are left out. */
+export function metricsText(metrics: readonly Metric[]): string {
+  const lines = metrics.flatMap(({ name, type, help, samples }) => [
+    ...(samples.length === 0 ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]),
+    ...samples.map(([labels, value]) => `${name}${labelsText(labels)} ${value}`),
+  ]);
+  return `${lines.join("\n")}\n`;
+}
+
+function labelsText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
