@@ -1,6 +1,6 @@
 /** With `--changed-since`: which networks, zones and images the manifests declare otherwise than the base does. */
 
-import { compileWithinAddress } from "../dns/unicode.ts";
+import { asciiAddress, compileWithinAddress } from "../dns/unicode.ts";
 import type { ChangedSince } from "../model/change.ts";
 import type { Consent, Declared, Desired, Removed } from "../model/desired.ts";
 import type { Address } from "../model/resource.ts";
@@ -39,7 +39,7 @@ function newConsents({ allow }: Desired, base: Desired): string[] {
 
 /** A consent without a star may be for an object that neither declares: one that is to be pruned. */
 function rootsWithin(glob: string, addresses: readonly Address[]): Address[] {
-  const [kind = "", name = ""] = glob.split("/", 2);
+  const [kind = "", name = ""] = asciiAddress(glob).split("/", 2);
   const isOne = !glob.replaceAll("\\*", "").includes("*") && name !== "";
   const own = isOne ? [`${kind}/${name}`.replaceAll("\\*", "*")] : [];
   return [...own, ...addresses.filter(compileWithinAddress(glob))];
