@@ -1,9 +1,10 @@
 /** With `--changed-since`: which networks, zones and images the manifests declare otherwise than the base does. */
 
+import { asciiAddress, compileWithinAddress } from "../dns/unicode.ts";
 import type { ChangedSince } from "../model/change.ts";
 import type { Consent, Declared, Desired, Removed } from "../model/desired.ts";
 import type { Address } from "../model/resource.ts";
-import { compareText, compileWithin, groupBy } from "../model/text.ts";
+import { compareText, groupBy } from "../model/text.ts";
 
 /**
  * Compares what is declared and removed, once everything is expanded: a variable, a default, a record set or a zone file counts wherever it is
@@ -38,10 +39,10 @@ function newConsents({ allow }: Desired, base: Desired): string[] {
 
 /** A consent without a star may be for an object that neither declares: one that is to be pruned. */
 function rootsWithin(glob: string, addresses: readonly Address[]): Address[] {
-  const [kind = "", name = ""] = glob.split("/", 2);
+  const [kind = "", name = ""] = asciiAddress(glob).split("/", 2);
   const isOne = !glob.replaceAll("\\*", "").includes("*") && name !== "";
   const own = isOne ? [`${kind}/${name}`.replaceAll("\\*", "*")] : [];
-  return [...own, ...addresses.filter(compileWithin(glob))];
+  return [...own, ...addresses.filter(compileWithinAddress(glob))];
 }
 
 /** Several entries may have one address: labels repeat. */

@@ -55,7 +55,7 @@ export function renderTable<Row>(
 function fitting(whole: readonly number[], width: number): number[] {
   const room = Math.max(0, width - BETWEEN.length * (whole.length - 1));
   const total = (most: number): number => whole.reduce((sum, columns) => sum + Math.min(columns, most), 0);
-  let most = Math.max(...whole, MIN_CUT_COLUMNS);
+  let most = whole.reduce((widest, columns) => Math.max(widest, columns), MIN_CUT_COLUMNS);
   while (most > MIN_CUT_COLUMNS && total(most) > room) most -= 1;
   // What one column less takes from several of them is more than was wanted: the first ones get it back.
   let spare = Math.max(0, room - total(most));

@@ -109,6 +109,15 @@ test("a prune that lacked consent is planned once a change gives it", async () =
   expect(plan.guards.map(({ consent }) => consent)).toEqual(["given"]);
 });
 
+test("a consent that names a domain in Unicode is as good", async () => {
+  const domain = { domain: "bücher.example", type: "master", soa_email: "hostmaster@example.com", records: [] };
+  await account.converge(JSON.stringify({ tenon: 1, owner: "edge", domains: [domain] }));
+  const now = { owner: "edge", allow: [{ delete: "domain/bücher.example" }] };
+  const plan = await planSince(now, { owner: "edge" });
+  expect(changeList(plan)).toEqual(["delete domain/xn--bcher-kva.example"]);
+  expect(plan.guards.map(({ consent }) => consent)).toEqual(["given"]);
+});
+
 test("one record of 5,000 zones of 20 has changed: two requests, whatever else has drifted", async () => {
   await account.close();
   const names = Array.from({ length: 5000 }, (_, index) => `z${index}.example`);
