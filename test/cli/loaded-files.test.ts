@@ -64,7 +64,7 @@ const READING = ["commander", "fast-deep-equal", "fastest-levenshtein", "ipaddr.
 /** Of Node's own modules those that take long to load. */
 const COSTLY = [
   ...["assert", "child_process", "cluster", "crypto", "dgram", "dns", "dns/promises", "http", "http2", "https"],
-  ...["inspector", "os", "perf_hooks", "readline", "readline/promises", "stream/web", "tls", "tty", "v8", "vm"],
+  ...["inspector", "os", "readline", "readline/promises", "stream/web", "tls", "tty", "v8", "vm"],
   ...["worker_threads", "zlib"],
 ];
 

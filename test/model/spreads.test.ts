@@ -18,6 +18,7 @@ const SHORT: readonly [file: RegExp, call: RegExp, why: string][] = [
   [/^dns\/nameserver\.ts$/, /^servers\.push\(/, "addresses of one name server"],
   [/^dns\/(builders|spf)\.ts$/, /^problems\.push\(/, "problems of one record"],
   [/^manifest\/positions\.ts$/, /^String\.fromCharCode\(/, "offsets of an object of at most 16 keys"],
+  [/^fleet\/redis\.ts$/, /^this\.#client\.eval\(/, "two keys of a script"],
   [/^apply\/execute\.ts$/, /^this\.#notices\.push\(/, "notices of one step"],
   [/^units\/network\/diff\.ts$/, /^warnings\.push\(/, "warnings of one VPC"],
   [/^units\/zone\/diff\.ts$/, /^warnings\.push\(/, "warnings of one domain"],
