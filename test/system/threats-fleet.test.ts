@@ -141,3 +141,18 @@ test("a token that the fleet file named once is hidden for good", async () => {
   expect((await run(["fleet", "apply", "--yes"], options)).code).toBe(0);
   expect(await readFile(join(bin, "seen"), "utf8")).not.toMatch(/emulator-token|TOKEN_A|TENON_/);
 });
+
+test("what is no address of a queue is not repeated: it may hold a password", async () => {
+  const { cwd, env } = await fleetOf(1);
+  for (const url of [
+    "amqp://me:secret-word@host",
+    "secret-word",
+    "redis:secret-word",
+    "redis://me:secret-word@127.0.0.1:1",
+  ]) {
+    for (const args of [["worker"], ["validate"], ["prepare"]]) {
+      const { stdout, stderr } = await run(["fleet", ...args], { cwd, env: { ...env, TENON_QUEUE: url } });
+      expect([url, stdout + stderr]).toEqual([url, expect.not.stringContaining("secret-word")]);
+    }
+  }
+});
