@@ -147,6 +147,7 @@ function masked(text: string): string {
   return text
     .replace(/\d{4}-\d{2}-\d{2}T[\d:.-]+Z(-\d+)?/g, "TIME")
     .replace(/"(duration_seconds|seconds|elapsed_seconds)": [\d.]+/g, '"$1": 0')
+    .replace(/until \d{4}-\d{2}-\d{2}\s+\d{2}:\d{2}/g, "until TIME")
     .replace(/"id":\d+/g, '"id":0')
     .replace(/127\.0\.0\.1:\d+/g, "HOST")
     .replace(/\/[\w/-]*\/tenon-cli-\w+/g, "FOLDER");
