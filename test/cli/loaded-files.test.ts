@@ -12,6 +12,7 @@ domains:
 `;
 
 const WATCH = join(import.meta.dirname, "loaded.cjs");
+const FLEET = "fleet: 1\naccounts: [{ name: a, project: ., token: { env: TENON_TOKEN } }]\n";
 
 /** For NODE_OPTIONS: these files are executed before the command. */
 function requiring(files: readonly string[]): Record<string, string> {
@@ -38,7 +39,7 @@ interface Loaded {
 /** @param more files that are executed before the command */
 async function loadedBy(args: readonly string[], manifest: string = MINIMAL, ...more: string[]): Promise<Loaded> {
   const env = { ...envOf(await emulator()), ...requiring([WATCH, ...more]) };
-  const { code, stderr } = await run(args, { cwd: await folder({ "tenon.yaml": manifest }), env });
+  const { code, stderr } = await run(args, { cwd: await folder({ "tenon.yaml": manifest, "fleet.yaml": FLEET }), env });
   expect(code).toBe(0);
   const { files, ofNode } = parse(stderr);
   const maps = files.map((file) => `${file}.map`).filter(existsSync);
@@ -125,4 +126,10 @@ test("an error of Tenon's own shows the places in the code, not those in the bun
   expect(code).toBe(1);
   expect(stderr).toContain("unexpected: broken");
   expect(stderr).toMatch(/src\/cli\/commands\/validate\.ts:\d+:\d+/);
+});
+
+test("a command of a fleet that uses no queue loads none of the engines", async () => {
+  const { libraries } = await loadedBy(["fleet", "plan"]);
+  expect(libraries.filter((name) => ["bullmq", "ioredis", "msgpackr", "pg"].includes(name))).toEqual([]);
+  expect(libraries).toContain("undici");
 });

@@ -1,11 +1,11 @@
 /** What whoever can read or write the queue of a fleet can do: nothing that a worker would not do itself. */
 
-import { writeFileSync } from "node:fs";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { folder, run } from "../cli/run.ts";
-import { domainsOf, fleetOf } from "../support/fleet.ts";
+import { domainsOf, fileOf, fleetOf } from "../support/fleet.ts";
 import { startedWorker } from "../support/fleet-worker.ts";
 import { startRedis } from "../support/stores.ts";
 
@@ -131,23 +131,28 @@ test("what a worker reports cannot steer a terminal, nor break a document", asyn
 
 test("a token that the fleet file named once is hidden for good", async () => {
   const { url } = await redisClient();
-  const fleet = await fleetOf(2);
-  const cwd = await folder({});
-  const file = (accounts: readonly number[]): string => {
-    const entries = accounts.map((index) => {
-      const { name, service } = fleet.accounts[index] as (typeof fleet.accounts)[number];
-      return `  - { name: ${name}, project: ./p, base_url: "${service.baseUrl}", token: { env: TOKEN_${name.toUpperCase()} } }\n`;
-    });
-    return `fleet: 1\naccounts:\n${entries.join("")}`;
-  };
-  await import("node:fs/promises").then(({ mkdir }) => mkdir(join(cwd, "p")));
-  // A project says what it sees of the environment only by what Tenon itself reads of it: git is asked with what is left.
-  writeFileSync(join(cwd, "p/tenon.yaml"), "tenon: 1\n");
-  writeFileSync(join(cwd, "fleet.yaml"), file([0, 1]));
-  const options = { cwd, env: { ...fleet.env, TENON_QUEUE: url } };
-  const worker = await startedWorker(options, []);
-  expect((await run(["fleet", "plan"], options)).code).toBe(0);
-  writeFileSync(join(cwd, "fleet.yaml"), file([0]));
-  expect((await run(["fleet", "plan"], options)).code).toBe(0);
-  expect(worker.said()).toMatch(/a1: plan/);
+  const { cwd, env, accounts } = await fleetOf(2);
+  const bin = await folder({ git: '#!/bin/sh\nenv >> "$(dirname "$0")/seen"\nexit 1\n' });
+  await chmod(join(bin, "git"), 0o755);
+  const options = { cwd, env: { ...env, TENON_QUEUE: url, PATH: `${bin}:${process.env["PATH"]}` } };
+  await startedWorker(options, []);
+  // As an editor that is about to write the rest leaves it.
+  await writeFile(join(cwd, "fleet.yaml"), fileOf(accounts.slice(0, 1)));
+  expect((await run(["fleet", "apply", "--yes"], options)).code).toBe(0);
+  expect(await readFile(join(bin, "seen"), "utf8")).not.toMatch(/emulator-token|TOKEN_A|TENON_/);
+});
+
+test("what is no address of a queue is not repeated: it may hold a password", async () => {
+  const { cwd, env } = await fleetOf(1);
+  for (const url of [
+    "amqp://me:secret-word@host",
+    "secret-word",
+    "redis:secret-word",
+    "redis://me:secret-word@127.0.0.1:1",
+  ]) {
+    for (const args of [["worker"], ["validate"], ["prepare"]]) {
+      const { stdout, stderr } = await run(["fleet", ...args], { cwd, env: { ...env, TENON_QUEUE: url } });
+      expect([url, stdout + stderr]).toEqual([url, expect.not.stringContaining("secret-word")]);
+    }
+  }
 });
