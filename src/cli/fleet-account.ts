@@ -1,5 +1,6 @@
 /** Runs a command of the command line for one account of a fleet, in this process, with the account's own token and no other. */
 
+import { readFile } from "node:fs/promises";
 import type { FleetAccount } from "../fleet/index.ts";
 import { type ClientApi, SERVICES } from "../index.ts";
 import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
@@ -85,6 +86,12 @@ async function perform(
       if (connect === null) throw new Error("An apply needs a client that writes");
       return (await import("./commands/apply.ts")).apply(terminal, project, flags, connect);
   }
+}
+
+/** What the account's token is here; empty: there is none. */
+export async function tokenTextOf({ environment }: Terminal, { token }: Pick<FleetAccount, "token">): Promise<string> {
+  const text = "env" in token ? environment[token.env] : await readFile(token.file, "utf8").catch(() => "");
+  return text?.trim() ?? "";
 }
 
 /** Tokens of other accounts, and what names another account, service or summary, are left out. */

@@ -1,7 +1,6 @@
 /** `tenon fleet worker`: takes accounts of its fleet file from a queue, and runs for each what is asked for, until a signal comes. */
 
 import { setMaxListeners } from "node:events";
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type {
   Fleet,
@@ -18,7 +17,7 @@ import type { ClientApi, Consent } from "../index.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { type AccountFlags, runAccount } from "./fleet-account.ts";
+import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { Terminal } from "./terminal.ts";
@@ -58,6 +57,7 @@ export async function serve(
       await serveFleet({
         ...{ store, leaseMilliseconds, slots: flags.workers, stop: interrupt.first, name: worker.name },
         find: (name) => worker.find(name),
+        tokenOf: (account, request) => worker.tokenOf(account, request),
         refuses: (account, request, pending) => worker.refuses(account, request, pending),
         run: (account, request, pending, hold) => worker.run(account, request, pending, hold),
         fail: (_, request, reason) => worker.fail(request, reason),
@@ -107,15 +107,15 @@ class FleetWorker {
     if ((pending?.plan != null || request.saves) && this.#flags.plans === undefined) {
       return "this worker has no folder for plans: give it --plans";
     }
-    if (request.command === "validate" || (await this.#tokenOf(account)) !== "") return null;
+    if (request.command === "validate" || (await tokenTextOf(this.#terminal, account)) !== "") return null;
     const where = "env" in account.token ? account.token.env : account.token.file;
     return `this worker has no token for ${account.name}: ${where} is empty or not there`;
   }
 
-  async #tokenOf({ token }: FleetAccount): Promise<string> {
-    const text =
-      "env" in token ? this.#terminal.environment[token.env] : await readFile(token.file, "utf8").catch(() => "");
-    return text?.trim() ?? "";
+  async tokenOf(account: FleetAccount, request: RunRequest): Promise<string | null> {
+    const { tokenDigestOf } = await import("../fleet/index.ts");
+    const token = request.command === "validate" ? "" : await tokenTextOf(this.#terminal, account);
+    return token === "" ? null : tokenDigestOf(account, token);
   }
 
   async run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
@@ -135,13 +135,14 @@ class FleetWorker {
       ...(allow === undefined ? {} : { allow }),
       ...(takeOwnershipFrom === undefined ? {} : { takeOwnershipFrom }),
       admit: (signal) => hold.admit(signal),
+      pace: hold.pace,
     };
     const { interrupt, end } = interruptOfTurn(this.#terminal.interrupt, hold.lost);
     try {
       const terminal = withLook({ ...this.#terminal, interrupt }, request);
       const connect = request.command === "apply" ? this.#connect : null;
       const ran = await runAccount(terminal, request.command, account, flags, { hidden: this.#hidden, connect });
-      const outcome = redacted(ran, await this.#tokenOf(account));
+      const outcome = redacted(ran, await tokenTextOf(this.#terminal, account));
       return { outcome, plan: request.saves && file !== null ? await planDigestOf(file) : null };
     } finally {
       end();

@@ -18,4 +18,5 @@ export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
 export { type FleetStore, isPrefix, openStore, parseStoreAddress, prepareStore, type StoreAddress } from "./store.ts";
 export { claimPrefix, Submission, type SubmissionEvent } from "./submit.ts";
+export { tokenDigestOf } from "./token.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";
