@@ -13,7 +13,7 @@ import type {
   RunResult,
   WorkerEvent,
 } from "../fleet/index.ts";
-import type { ClientApi, Consent } from "../index.ts";
+import type { ApiEvent, ClientApi, Consent } from "../index.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
@@ -137,11 +137,14 @@ class FleetWorker {
       admit: (signal) => hold.admit(signal),
       pace: hold.pace,
     };
-    const { interrupt, end } = interruptOfTurn(this.#terminal.interrupt, hold.lost);
+    const waits = new LongWaits(hold.mayPostpone);
+    const { interrupt, end } = interruptOfTurn(this.#terminal.interrupt, [hold.lost, waits.signal]);
     try {
-      const terminal = withLook({ ...this.#terminal, interrupt }, request);
+      const observe = (event: ApiEvent): void => waits.see(event);
+      const terminal = withLook({ ...this.#terminal, interrupt, observe }, request);
       const connect = request.command === "apply" ? this.#connect : null;
       const ran = await runAccount(terminal, request.command, account, flags, { hidden: this.#hidden, connect });
+      if (waits.milliseconds !== null) return { postponedMilliseconds: waits.milliseconds };
       const outcome = redacted(ran, await tokenTextOf(this.#terminal, account));
       return { outcome, plan: request.saves && file !== null ? await planDigestOf(file) : null };
     } finally {
@@ -171,10 +174,42 @@ function lineOf(event: WorkerEvent): string | null {
       return `${event.account}: ${event.request.command}: ${escapeText(event.outcome.headline)}`;
     case "refused":
       return `${event.account}: left for another worker: ${escapeText(event.reason)}`;
+    case "postponed":
+      return `${event.account}: put back for ${Math.ceil(event.milliseconds / 1000)} s: the service asks to wait`;
     case "overtaken":
       return `${event.account}: another worker has it now`;
     case "failed":
       return `${event.account}: put back: ${escapeText(event.error instanceof Error ? event.error.message : "")}`;
+  }
+}
+
+/** A longer wait that the service asks for does not hold a slot of the worker. */
+const MAX_HELD_WAIT_SECONDS = 60;
+
+/** Ends a run that would wait for long. */
+class LongWaits {
+  readonly #isActive: boolean;
+  readonly #controller = new AbortController();
+  #seconds: number | null = null;
+
+  constructor(isActive: boolean) {
+    this.#isActive = isActive;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** null: there was none. */
+  get milliseconds(): number | null {
+    return this.#seconds === null ? null : this.#seconds * 1000;
+  }
+
+  see(event: ApiEvent): void {
+    const isWait = event.type === "throttled" || (event.type === "retrying" && !event.waitsInLimiter);
+    if (!this.#isActive || !isWait || event.waitSeconds <= MAX_HELD_WAIT_SECONDS) return;
+    this.#seconds = Math.max(this.#seconds ?? 0, event.waitSeconds);
+    this.#controller.abort();
   }
 }
 
@@ -211,14 +246,16 @@ function redacted(outcome: Ran, token: string): Ran {
 }
 
 /**
- * The first signal asks the worker to end in order, and what it applies is finished; the second, or that another worker has the account, ends
- * the run.
+ * The first signal asks the worker to end in order, and what it applies is finished; the second, or one of the others, ends the run.
  */
-function interruptOfTurn(outer: Interrupt, lost: AbortSignal): { readonly interrupt: Interrupt; end(): void } {
+function interruptOfTurn(
+  outer: Interrupt,
+  others: readonly AbortSignal[],
+): { readonly interrupt: Interrupt; end(): void } {
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const abort = (): void => ended.abort();
-  const signals = [outer.second, lost];
+  const signals = [outer.second, ...others];
   if (signals.some(({ aborted }) => aborted)) abort();
   for (const signal of signals) signal.addEventListener("abort", abort);
   const { signal } = ended;

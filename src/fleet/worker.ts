@@ -30,6 +30,10 @@ const LATER_MILLISECONDS = 1_000;
 const MAX_ATTEMPTS = 10;
 /** So many lease times workers refuse a run before it fails: another worker may have what it needs. */
 const REFUSED_LEASES = 4;
+/** A run that only reads is put back for the service's sake for so long in all; then it keeps its slot, and waits as a command alone does. */
+const MAX_POSTPONED_MILLISECONDS = 7_200_000;
+/** The longest wait that a service is believed to ask for: a record that says more is not Tenon's. */
+const MAX_WAIT_MILLISECONDS = 3_600_000;
 /** A wake-up may come a little before its time. */
 const DUE_PART = 0.9;
 
@@ -44,6 +48,8 @@ export interface Hold {
   readonly lost: AbortSignal;
   /** What the last run with this token saw of the limits; this one leaves there what it has seen. */
   readonly pace: PaceCell;
+  /** Whether the run is given up when the service asks for a long wait. */
+  readonly mayPostpone: boolean;
 }
 
 /** What this worker has of an account now. */
@@ -73,16 +79,24 @@ export interface WorkerOptions {
   observe(event: WorkerEvent): void;
 }
 
-export interface RunResult {
+export type RunResult = RunEnd | Postponed;
+
+interface RunEnd {
   readonly outcome: Ran;
   /** Digest of the plan that was saved; null: none was. */
   readonly plan: string | null;
+}
+
+/** The service asks for so long a wait, and the run was given up. */
+interface Postponed {
+  readonly postponedMilliseconds: number;
 }
 
 export type WorkerEvent =
   | { readonly type: "begun"; readonly account: string; readonly request: RunRequest }
   | { readonly type: "done"; readonly account: string; readonly request: RunRequest; readonly outcome: Ran }
   | { readonly type: "refused"; readonly account: string; readonly reason: string }
+  | { readonly type: "postponed"; readonly account: string; readonly milliseconds: number }
   | { readonly type: "overtaken"; readonly account: string }
   | { readonly type: "failed"; readonly account: string; readonly error: unknown };
 
@@ -126,7 +140,8 @@ class AccountTurn {
   readonly #waits: TokenWaits;
   /** Something is left for another worker, or for later. */
   #isLeft = false;
-  #laterMilliseconds = LATER_MILLISECONDS;
+  /** It is put back for so long, unless it is taken sooner for another reason. */
+  #backMilliseconds = Number.POSITIVE_INFINITY;
 
   constructor(options: WorkerOptions, lease: Lease, waits: TokenWaits) {
     this.#options = options;
@@ -145,7 +160,8 @@ class AccountTurn {
       this.#options.observe({ type: "failed", account, error });
       this.#isLeft = true;
     }
-    await (this.#isLeft ? this.#lease.later(this.#laterMilliseconds) : this.#lease.done());
+    const milliseconds = this.#isLeft ? Math.min(LATER_MILLISECONDS, this.#backMilliseconds) : this.#backMilliseconds;
+    await (Number.isFinite(milliseconds) ? this.#lease.later(milliseconds) : this.#lease.done());
   }
 
   async #serveLocked(): Promise<void> {
@@ -184,7 +200,13 @@ class AccountTurn {
     const found = await this.#records.read("state", key);
     const ended = found.value !== null && ["done", "cancelled", "collected"].includes(found.value.state);
     if (request === null || ended) return this.#forget(pending.run);
+    const wait = found.value?.state === "postponed" ? found.value.until - Date.now() : 0;
+    if (wait > 0 && wait <= MAX_WAIT_MILLISECONDS) return this.#putBack(wait);
     await this.#withToken(request, hold, (own) => this.#runOwn({ pending, request, found, own }, fence, hold));
+  }
+
+  #putBack(milliseconds: number): void {
+    this.#backMilliseconds = Math.min(this.#backMilliseconds, milliseconds);
   }
 
   /** Takes the account as this worker has it, and the token's turn: an entry whose token is in use is put back. */
@@ -195,8 +217,7 @@ class AccountTurn {
     const digest = own.type === "found" ? await this.#options.tokenOf(own.account, request) : null;
     const turn = await TokenTurn.take(store, digest, leaseMilliseconds);
     if (turn === null) {
-      this.#isLeft = true;
-      this.#laterMilliseconds = this.#waits.put(digest ?? "", account);
+      this.#putBack(this.#waits.put(digest ?? "", account));
       return;
     }
     if (digest !== null) this.#waits.clear(digest);
@@ -241,9 +262,15 @@ class AccountTurn {
       this.#isLeft = true;
       return;
     }
+    const since = found.value?.state === "postponed" ? found.value.since : Date.now();
+    hold.mayPostpone = request.command !== "apply" && Date.now() - since < MAX_POSTPONED_MILLISECONDS;
     const result = await this.#run(own, request, pending, hold);
     if (hold.lost.aborted) return;
-    await this.#end(pending.run, found.version + 1, result, fence);
+    if (!("postponedMilliseconds" in result)) return this.#end(pending.run, found.version + 1, result, fence);
+    const until = Date.now() + result.postponedMilliseconds;
+    const postponed: RunState = { state: "postponed", attempts: attempts - 1, since, until };
+    await this.#records.write("state", key, postponed, found.version + 1, fence);
+    this.#putBack(result.postponedMilliseconds);
   }
 
   async #run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
@@ -257,14 +284,17 @@ class AccountTurn {
       const reason = `internal error: ${error instanceof Error ? error.message : "unknown"}`;
       result = { outcome: this.#options.fail(account.name, request, reason), plan: null };
     }
-    if (!hold.lost.aborted) {
+    if ("postponedMilliseconds" in result) {
+      const milliseconds = result.postponedMilliseconds;
+      this.#options.observe({ type: "postponed", account: account.name, milliseconds });
+    } else if (!hold.lost.aborted) {
       this.#options.observe({ type: "done", account: account.name, request, outcome: result.outcome });
     }
     return result;
   }
 
   /** By compare-and-set: an overtaken worker's outcome is nobody's. */
-  async #end(run: string, version: number, result: RunResult, fence: Fence): Promise<void> {
+  async #end(run: string, version: number, result: RunEnd, fence: Fence): Promise<void> {
     const { account } = this.#lease;
     const done: RunState = { state: "done", ...result };
     if (await this.#records.write("state", stateKey(run, account), done, version, fence)) await this.#forget(run);
@@ -305,7 +335,10 @@ class AccountTurn {
       this.#options.observe({ type: "refused", account: name, reason: own });
       return;
     }
-    const { outcome } = await this.#run(own, request, null, hold);
+    hold.mayPostpone = true;
+    const result = await this.#run(own, request, null, hold);
+    if ("postponedMilliseconds" in result) return this.#putBack(result.postponedMilliseconds);
+    const { outcome } = result;
     await this.#records.write("scheduled", key, { at: Date.now(), outcome }, version, fence);
   }
 }
@@ -317,6 +350,7 @@ class LockHold implements Hold {
   readonly #milliseconds: number;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
+  mayPostpone = false;
   #turn: TokenTurn | null = null;
   #extending: Promise<unknown> = Promise.resolve();
 

@@ -1,7 +1,7 @@
 /** Limits that one client has seen and hands on to the next of the same token. */
 
 import { expect, onTestFinished, test } from "vitest";
-import { MAX_HANDED_MILLISECONDS, type Pace } from "../../src/api/pace.ts";
+import type { Pace } from "../../src/api/pace.ts";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { JumpingClock, json, open, serve } from "./scripted.ts";
 import { LIMIT, Window } from "./window.ts";
@@ -71,29 +71,4 @@ test("a limit of an endpoint of its own, and a pause that was ordered, are hande
   await second.api.get({ path: ["domains"] });
   expect(window.refused).toBe(0);
   expect(clock.now() - begun).toBeGreaterThanOrEqual(100_000);
-});
-
-function forged(remaining: number, milliseconds: number): Pace {
-  const window = { limit: 20, remaining, resetAt: clock.now() + milliseconds };
-  const endpoints = ["GET /vpcs", "GET /domains"].map((endpoint) => ({ endpoint, ...window }));
-  return { common: { ...window, isShared: true }, endpoints };
-}
-
-test("whoever forges what is handed on delays an account by a known time at most, and by nothing once it was answered", async () => {
-  const running = await service(1_000);
-  for (const milliseconds of [MAX_HANDED_MILLISECONDS, MAX_HANDED_MILLISECONDS + 1, 1e12]) {
-    const begun = clock.now();
-    await use(running.baseUrl, 20, forged(0, milliseconds));
-    expect(clock.now() - begun).toBe(milliseconds > MAX_HANDED_MILLISECONDS ? 0 : milliseconds);
-  }
-});
-
-test("whoever forges it makes no client faster than one that knows nothing", async () => {
-  const counts = [];
-  for (const seen of [null, forged(1e9, MAX_HANDED_MILLISECONDS)]) {
-    const running = await service(20);
-    await use(running.baseUrl, 60, seen);
-    counts.push(refused(running));
-  }
-  expect(counts[1]).toBeLessThanOrEqual(counts[0] ?? 0);
 });

@@ -4,6 +4,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { type Ended, emulator, ended, folder, type RunOptions, run, start } from "../cli/run.ts";
+import { fleetOf } from "../support/fleet.ts";
 import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
 
 const ZONES = 55;
@@ -97,6 +98,32 @@ for (const [engine, startServer] of Object.entries(ENGINES)) {
       expect(refused(service)).toBe(0);
       expect(["one two", "two one"]).toContain(turnsOf(service));
       for (const child of children) expect((await stopped(child)).code).toBe(143);
+    });
+
+    test("an account whose service asks for a long wait takes no slot from the next", async () => {
+      const fleet = await fleetOf(2);
+      const effect = { type: "status" as const, status: 429, retryAfterSeconds: 1_800 };
+      fleet.accounts[0]?.service.setFaults([{ effect }]);
+      const queueArgs = ["--queue", server.url, "--prefix", "waits"];
+      const child = await worker(fleet, ["--workers", "1", ...queueArgs]);
+      const said = new Promise<void>((resolve) => {
+        let text = "";
+        child.stderr.on("data", (more) => {
+          text += more;
+          if (text.includes("a1: put back for 1800 s") && text.includes("a2: plan: ")) resolve();
+        });
+      });
+      const planning = start(["fleet", "plan", ...queueArgs], fleet);
+      const planned = ended(planning);
+      await said;
+      // What was put back has not begun, and can be taken back.
+      planning.kill("SIGINT");
+      const { code, stdout } = await planned;
+      expect([code, stdout]).toEqual([130, expect.stringMatching(/^a1 +not run/m)]);
+      // Nothing was asked for twice.
+      const paths = fleet.accounts[0]?.service.requests.map(({ path }) => path) ?? [];
+      expect(paths.length).toBe(new Set(paths).size);
+      await stopped(child);
     });
   });
 }
