@@ -3,6 +3,7 @@
 import type { Api, Method, ReadApi } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { PaceCell } from "./pace.ts";
 import type { RateLimitState } from "./rate-limit.ts";
 
 /** How long each phase of a request may take, in milliseconds. */
@@ -40,6 +41,8 @@ export interface Connection {
    * interrupted one does. Default: each is sent.
    */
   readonly admit?: (signal: AbortSignal | undefined) => Promise<boolean>;
+  /** Limits that the last client of the same token has seen; when this one is closed, those that it has seen. Default: nothing is known. */
+  readonly pace?: PaceCell;
   /** Items asked for per page. Default: 500. */
   readonly pageSize?: number;
   /** Of the texts of all lists; default MAX_LIST_CHARACTERS. */

@@ -17,6 +17,7 @@ export type { Clock } from "../model/clock.ts";
 export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
 export { type CheckedBaseUrl, checkBaseUrl, isLoopback, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
+export { MAX_PACE_ENDPOINTS, type Pace, type PaceCell } from "./pace.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
 
 /** A shorter token is no secret, and to redact it would spoil the words of messages. */
@@ -63,7 +64,10 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
       }
     },
     limits: () => limiter.limits(),
-    close: () => transport.close(),
+    close: () => {
+      if (connection.pace !== undefined) connection.pace.seen = limiter.pace();
+      return transport.close();
+    },
   };
 }
 
@@ -98,6 +102,7 @@ function limiterAndSender(connection: Connection, transport: Transport): { limit
     concurrency: connection.concurrency ?? DEFAULT_CONCURRENCY,
     clock,
     random,
+    pace: connection.pace?.seen ?? null,
     reportThrottled: (endpoint, milliseconds, because) =>
       observe({ type: "throttled", endpoint, waitSeconds: milliseconds / 1000, because }),
   });

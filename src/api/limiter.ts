@@ -1,12 +1,14 @@
 /** The one gate all requests go through: first come, first served, as far as each endpoint's limit allows. */
 
 import type { Clock } from "../model/clock.ts";
+import { handedBuckets, handedLimit, keptLimit, type Pace, paceOf } from "./pace.ts";
 import {
   type Admission,
   admits,
   type Bucket,
   ended,
   FRESH_BUCKET,
+  HANDED_WINDOW,
   type ObservedAnswer,
   observationOf,
   observe,
@@ -25,6 +27,8 @@ export interface Limiter {
    */
   acquire(endpoint: string, place: number | null, signal: AbortSignal | undefined): Promise<Permit | null>;
   limits(): readonly RateLimitState[];
+  /** For the next client of the same token. */
+  pace(): Pace;
 }
 
 export interface Permit {
@@ -39,6 +43,8 @@ export interface LimiterOptions {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Of the last client of the same token; null or absent: nothing is known. */
+  readonly pace?: Pace | null;
   reportThrottled(endpoint: string, milliseconds: number, because: "used-up" | "refused"): void;
 }
 
@@ -62,7 +68,12 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const watch = new AbortWatch();
   let inFlight = 0;
   let places = 0;
-  let shared = UNKNOWN_LIMIT;
+  const handed = options.pace ?? null;
+  let shared = handed === null ? UNKNOWN_LIMIT : handedLimit(handed, clock.now());
+  if (handed !== null) {
+    for (const [endpoint, bucket] of handedBuckets(handed, clock.now()))
+      endpoints.set(endpoint, { endpoint, bucket, queue: [], announced: false });
+  }
   let timer: { readonly time: number; readonly controller: AbortController } | null = null;
 
   /** Lets in whoever may go, the longest waiting first, and sets the alarm for the rest. */
@@ -145,6 +156,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         endpointQueue.bucket = ended(old, { seen: answer, sentAt, now: clock.now(), random: options.random() });
         const observation = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
         if (observation !== null) {
+          if (shared.newest?.window === HANDED_WINDOW && handed !== null) shared = keptLimit(handed, observation);
           const maxOwnRequests = old.window === observation.window ? null : old.inFlight;
           shared = observe(shared, { observation, knownWhenSent, maxOwnRequests });
         }
@@ -177,6 +189,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
         insert(endpointQueue.queue, waiting);
         pump();
       }),
+    pace: () =>
+      paceOf(new Map([...endpoints].map(([endpoint, { bucket }]) => [endpoint, bucket])), shared, clock.now()),
     limits: () => {
       const answer = [...endpoints.values()].map((endpointQueue) =>
         observedLimit(endpointQueue.endpoint, endpointQueue.bucket, clock.now()),

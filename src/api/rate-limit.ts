@@ -33,6 +33,9 @@ export interface Bucket {
   readonly refusedAt: number;
 }
 
+/** The window of what another client has handed on (`pace.ts`): any answer is newer. */
+export const HANDED_WINDOW = -1;
+
 export const FRESH_BUCKET: Bucket = {
   inFlight: 0,
   limit: null,
@@ -98,7 +101,7 @@ function withWindow(bucket: Bucket, answer: ObservedAnswer, now: number): Bucket
   if (remaining === null || until === null) return bucket;
   const limit = number(answer.headers["x-ratelimit-limit"]);
   const resetAt = now + until;
-  const isKnown = bucket.remaining !== null && now < bucket.resetAt;
+  const isKnown = bucket.remaining !== null && now < bucket.resetAt && bucket.window !== HANDED_WINDOW;
   const observation = { ...bucket, ...withWindowLength(bucket, { limit, remaining, until }), limit };
   if (isKnown && isSameWindow(bucket, window, resetAt)) {
     // Answers overtake each other: the lowest count is the latest. The reset is reported in whole seconds, rounded up as
@@ -180,7 +183,7 @@ export interface RateLimitState extends ObservedLimit {
 }
 
 export function observedLimit(endpoint: string, bucket: Bucket, now: number): RateLimitState | null {
-  if (bucket.remaining === null) return null;
+  if (bucket.remaining === null || bucket.window === HANDED_WINDOW) return null;
   const resetSeconds = Math.max(0, Math.ceil((bucket.resetAt - now) / 1000));
   const { limit, remaining } = bucket;
   return { endpoint, limit, remaining, resetSeconds, windowSeconds: windowSeconds(bucket) };
@@ -197,7 +200,7 @@ function windowSeconds({ windowMilliseconds, isCounted }: Bucket): number | null
 // Most services count per endpoint, some per account, and the headers look the same: it is found out from the counts.
 
 /** What one answer said of its window. */
-interface WindowObservation {
+export interface WindowObservation {
   readonly endpoint: string;
   readonly limit: number;
   /** X-RateLimit-Reset as it was sent: identifies the window. */
@@ -207,7 +210,7 @@ interface WindowObservation {
   readonly resetAt: number;
 }
 
-interface SharedLimit {
+export interface SharedLimit {
   /** The lowest count that any endpoint reported for the newest window. */
   readonly newest: WindowObservation | null;
   /** `separate` is final: a count that rose within a window cannot be a common one. */
@@ -218,7 +221,7 @@ export const UNKNOWN_LIMIT: SharedLimit = { newest: null, relation: "unknown" };
 
 export function observationOf(endpoint: string, bucket: Bucket): WindowObservation | null {
   const { limit, window, remaining, resetAt } = bucket;
-  if (limit === null || window === null || remaining === null) return null;
+  if (limit === null || window === null || window === HANDED_WINDOW || remaining === null) return null;
   return { endpoint, limit, window, remaining, resetAt };
 }
 
@@ -264,7 +267,8 @@ export function sharedAdmits(shared: SharedLimit, bucket: Bucket, inFlight: numb
   if (newest === null || relation === "separate" || now >= newest.resetAt) return { type: "now" };
   if (newest.remaining > inFlight || (bucket.limit !== null && bucket.limit !== newest.limit)) return { type: "now" };
   if (bucket.window !== newest.window) {
-    if (bucket.remaining !== null && now < bucket.resetAt) return { type: "now" };
+    const hasSpoken = bucket.remaining !== null && bucket.window !== HANDED_WINDOW;
+    if (hasSpoken && now < bucket.resetAt) return { type: "now" };
     if (relation === "unknown" && bucket.inFlight === 0) return { type: "now" };
   }
   if (newest.remaining > 0 || relation === "unknown") return { type: inFlight > 0 ? "answer" : "now" };

@@ -127,6 +127,7 @@ async function resolveConnection(flags: ConnectionFlags, environment: Environmen
     ...(flags.retryFor === undefined ? {} : { retryForSeconds: flags.retryFor }),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
     ...(flags.admit === undefined ? {} : { admit: flags.admit }),
+    ...(flags.pace === undefined ? {} : { pace: flags.pace }),
   };
   return { ok: true, connection };
 }

@@ -23,6 +23,8 @@ export interface ConnectionFlags {
   readonly concurrency?: number;
   /** Not a flag: as in `Connection`, of the worker of a fleet that runs the command. */
   readonly admit?: NonNullable<Connection["admit"]>;
+  /** Not a flag: as in `Connection`, of a fleet. */
+  readonly pace?: NonNullable<Connection["pace"]>;
 }
 
 export interface PlanFlags extends ProjectFlags, ConnectionFlags {

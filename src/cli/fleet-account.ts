@@ -1,6 +1,7 @@
 /** Runs a command of the command line for one account of a fleet, in this process, with the account's own token and no other. */
 
 import { stat } from "node:fs/promises";
+import { readRegular } from "../files/files.ts";
 import type { FleetAccount } from "../fleet/index.ts";
 import { type ClientApi, SERVICES } from "../index.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -120,6 +121,15 @@ async function perform(
       if (connect === null) throw new Error("An apply needs a client that writes");
       return (await import("./commands/apply.ts")).apply(terminal, project, flags, connect);
   }
+}
+
+const MAX_TOKEN_FILE_BYTES: number = 1024 * 1024;
+
+/** What the account's token is here; empty: there is none. */
+export async function tokenTextOf({ environment }: Terminal, { token }: Pick<FleetAccount, "token">): Promise<string> {
+  if ("env" in token) return variableOf(environment, token.env).trim();
+  const text = await readRegular(token.file, MAX_TOKEN_FILE_BYTES).catch(() => "");
+  return text.trim();
 }
 
 /** Tokens of other accounts, and what names another account, service or summary, are left out. */

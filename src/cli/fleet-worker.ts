@@ -1,7 +1,6 @@
 /** `tenon fleet worker`: takes accounts of its fleet file from a queue, and runs for each what is asked for, until a signal comes. */
 
 import { setMaxListeners } from "node:events";
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type {
   ActivityRecorder,
@@ -15,11 +14,11 @@ import type {
   RunResult,
   WorkerEvent,
 } from "../fleet/index.ts";
-import type { ClientApi, Consent } from "../index.ts";
+import type { ApiEvent, ClientApi, Consent } from "../index.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { type AccountFlags, runAccount } from "./fleet-account.ts";
+import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { Terminal } from "./terminal.ts";
@@ -62,6 +61,7 @@ export async function serve(
       await serveFleet({
         ...{ store, leaseMilliseconds, slots: flags.workers, stop: interrupt.first, name: worker.name },
         find: (name) => worker.find(name),
+        tokenOf: (account, request) => worker.tokenOf(account, request),
         refuses: (account, request, pending) => worker.refuses(account, request, pending),
         run: (account, request, pending, hold) => worker.run(account, request, pending, hold, activity),
         fail: (_, request, reason) => worker.fail(request, reason),
@@ -115,15 +115,15 @@ class FleetWorker {
     if ((pending?.plan != null || request.saves) && this.#flags.plans === undefined) {
       return "this worker has no folder for plans: give it --plans";
     }
-    if (request.command === "validate" || (await this.#tokenOf(account)) !== "") return null;
+    if (request.command === "validate" || (await tokenTextOf(this.#terminal, account)) !== "") return null;
     const where = "env" in account.token ? account.token.env : account.token.file;
     return `this worker has no token for ${account.name}: ${where} is empty or not there`;
   }
 
-  async #tokenOf({ token }: FleetAccount): Promise<string> {
-    const text =
-      "env" in token ? this.#terminal.environment[token.env] : await readFile(token.file, "utf8").catch(() => "");
-    return text?.trim() ?? "";
+  async tokenOf(account: FleetAccount, request: RunRequest): Promise<string | null> {
+    const { tokenDigestOf } = await import("../fleet/index.ts");
+    const token = request.command === "validate" ? "" : await tokenTextOf(this.#terminal, account);
+    return token === "" ? null : tokenDigestOf(account, token);
   }
 
   async run(
@@ -149,18 +149,22 @@ class FleetWorker {
       ...(allow === undefined ? {} : { allow }),
       ...(takeOwnershipFrom === undefined ? {} : { takeOwnershipFrom }),
       admit: (signal) => hold.admit(signal),
+      pace: hold.pace,
     };
-    const { interrupt, end } = interruptOfTurn(this.#terminal.interrupt, hold.lost);
+    const waits = new LongWaits(hold.mayPostpone);
+    const { interrupt, end } = interruptOfTurn(this.#terminal.interrupt, [hold.lost, waits.signal]);
     try {
-      const terminal = withLook(
-        { ...this.#terminal, interrupt, observe: (event) => activity.observe(account.name, event) },
-        request,
-      );
+      const observe = (event: ApiEvent): void => {
+        waits.see(event);
+        activity.observe(account.name, event);
+      };
+      const terminal = withLook({ ...this.#terminal, interrupt, observe }, request);
       const connect = request.command === "apply" ? this.#connect : null;
       const ran = await runAccount(terminal, request.command, account, flags, {
         ...{ hidden: this.#hidden, connect, keepsDocument: true },
       });
-      const outcome = redacted(ran, await this.#tokenOf(account));
+      if (waits.milliseconds !== null) return { postponedMilliseconds: waits.milliseconds };
+      const outcome = redacted(ran, await tokenTextOf(this.#terminal, account));
       return { outcome, plan: request.saves && file !== null ? await planDigestOf(file) : null };
     } finally {
       end();
@@ -188,10 +192,42 @@ function lineOf(event: WorkerEvent): string | null {
       return `${event.account}: ${event.request.command}: ${escapeText(event.outcome.headline)}`;
     case "refused":
       return `${event.account}: left for another worker: ${escapeText(event.reason)}`;
+    case "postponed":
+      return `${event.account}: put back for ${Math.ceil(event.milliseconds / 1000)} s: the service asks to wait`;
     case "overtaken":
       return `${event.account}: another worker has it now`;
     case "failed":
       return `${event.account}: put back: ${escapeText(event.error instanceof Error ? event.error.message : "")}`;
+  }
+}
+
+/** A longer wait that the service asks for does not hold a slot of the worker. */
+const MAX_HELD_WAIT_SECONDS = 60;
+
+/** Ends a run that would wait for long. */
+class LongWaits {
+  readonly #isActive: boolean;
+  readonly #controller = new AbortController();
+  #seconds: number | null = null;
+
+  constructor(isActive: boolean) {
+    this.#isActive = isActive;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** null: there was none. */
+  get milliseconds(): number | null {
+    return this.#seconds === null ? null : this.#seconds * 1000;
+  }
+
+  see(event: ApiEvent): void {
+    const isWait = event.type === "throttled" || (event.type === "retrying" && !event.waitsInLimiter);
+    if (!this.#isActive || !isWait || event.waitSeconds <= MAX_HELD_WAIT_SECONDS) return;
+    this.#seconds = Math.max(this.#seconds ?? 0, event.waitSeconds);
+    this.#controller.abort();
   }
 }
 
@@ -232,14 +268,16 @@ function redacted(outcome: Ran, token: string): Ran {
 }
 
 /**
- * The first signal asks the worker to end in order, and what it applies is finished; the second, or that another worker has the account, ends
- * the run.
+ * The first signal asks the worker to end in order, and what it applies is finished; the second, or one of the others, ends the run.
  */
-function interruptOfTurn(outer: Interrupt, lost: AbortSignal): { readonly interrupt: Interrupt; end(): void } {
+function interruptOfTurn(
+  outer: Interrupt,
+  others: readonly AbortSignal[],
+): { readonly interrupt: Interrupt; end(): void } {
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const abort = (): void => ended.abort();
-  const signals = [outer.second, lost];
+  const signals = [outer.second, ...others];
   if (signals.some(({ aborted }) => aborted)) abort();
   for (const signal of signals) signal.addEventListener("abort", abort);
   const { signal } = ended;

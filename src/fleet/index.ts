@@ -18,5 +18,6 @@ export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
 export { type FleetStore, isPrefix, parseStoreAddress, type StoreAddress } from "./store.ts";
 export { claimPrefix, Submission, type SubmissionEvent } from "./submit.ts";
+export { tokenDigestOf } from "./token.ts";
 export { parseTokenHosts } from "./token-hosts.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";

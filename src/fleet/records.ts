@@ -3,6 +3,7 @@
  * write anything there: what is read is measured before it is parsed, and has the shape that is described here, or is as good as absent.
  */
 
+import { MAX_PACE_ENDPOINTS, type Pace } from "../api/index.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
@@ -67,6 +68,8 @@ export type RunState =
   /** No worker so far has what the run needs. */
   | { readonly state: "refused"; readonly attempts: number; readonly since: number; readonly reason: string }
   | { readonly state: "done"; readonly outcome: Ran; readonly plan: string | null }
+  /** The service asked for a long wait, until that time in milliseconds since the epoch; `since` the first of them. */
+  | { readonly state: "postponed"; readonly attempts: number; readonly since: number; readonly until: number }
   /** Whoever asked does not want it any more, and it was not begun. */
   | { readonly state: "cancelled" }
   /** Whoever asked has the outcome. */
@@ -107,6 +110,13 @@ function exactly(properties: JsonObject): JsonObject {
   return { type: "object", additionalProperties: false, required: Object.keys(properties), properties };
 }
 
+const paceWindow: JsonObject = {
+  limit: { oneOf: [count, { type: "null" }] },
+  remaining: count,
+  resetAt: { type: "number" },
+};
+const MAX_ENDPOINT_CHARACTERS = 200;
+
 const LOOK = exactly({ width: { type: "integer", minimum: 1, maximum: 10_000 }, colour: flag });
 
 const REQUEST = exactly({
@@ -137,9 +147,7 @@ const OUTCOME = exactly({
 });
 
 /** By the kind of record. */
-export const RECORD_SCHEMAS: Readonly<
-  Record<"request" | "pending" | "state" | "schedule" | "scheduled" | "names", JsonObject>
-> = {
+export const RECORD_SCHEMAS: Readonly<Record<keyof Kinds, JsonObject>> = {
   request: REQUEST,
   pending: exactly({
     runs: {
@@ -157,12 +165,24 @@ export const RECORD_SCHEMAS: Readonly<
     oneOf: [
       exactly({ state: { const: "running" }, attempts: count, worker: line }),
       exactly({ state: { const: "refused" }, attempts: count, since: { type: "number" }, reason: line }),
+      exactly({
+        ...{ state: { const: "postponed" }, attempts: count },
+        ...{ since: { type: "number" }, until: { type: "number" } },
+      }),
       exactly({ state: { const: "done" }, outcome: OUTCOME, plan: { oneOf: [digest, { type: "null" }] } }),
       exactly({ state: { enum: ["cancelled", "collected"] } }),
     ],
   },
   schedule: exactly({ request: REQUEST, everyMilliseconds: { type: "integer", minimum: 1, maximum: MAX_COUNT } }),
   scheduled: exactly({ at: { type: "number" }, outcome: OUTCOME }),
+  pace: exactly({
+    common: { oneOf: [exactly({ ...paceWindow, isShared: flag }), { type: "null" }] },
+    endpoints: {
+      type: "array",
+      maxItems: MAX_PACE_ENDPOINTS,
+      items: exactly({ ...paceWindow, endpoint: { type: "string", maxLength: MAX_ENDPOINT_CHARACTERS } }),
+    },
+  }),
   names: exactly({ names: { type: "array", maxItems: 10_000, items: { type: "string", pattern: NAME } } }),
 };
 
@@ -172,6 +192,7 @@ interface Kinds {
   readonly state: RunState;
   readonly schedule: Schedule;
   readonly scheduled: ScheduledResult;
+  readonly pace: Pace;
   readonly names: { readonly names: readonly string[] };
 }
 
@@ -184,6 +205,7 @@ const MOST_CHARACTERS: Readonly<Record<keyof Kinds, number>> = {
   state: MAX_RECORD_CHARACTERS,
   schedule: MAX_SHORT_CHARACTERS,
   scheduled: MAX_RECORD_CHARACTERS,
+  pace: MAX_SHORT_CHARACTERS,
   names: MAX_SHORT_CHARACTERS,
 };
 
@@ -276,4 +298,9 @@ export function stateKey(run: string, account: string): string {
 
 export function scheduledKey(account: string): string {
   return `scheduled/${account}`;
+}
+
+/** @param digest of the token (`tokenDigestOf`) */
+export function paceKey(digest: string): string {
+  return `pace/${digest}`;
 }

@@ -19,6 +19,8 @@ export interface FleetRun {
    * null: it was taken back before it was begun, for the run was stopped.
    */
   runAccount(account: FleetAccount): Promise<Ran | null>;
+  /** What accounts of the same key need, one at a time: the digest of the token. null: the account is held up by no other. Absent: none is. */
+  turnOf?(account: FleetAccount): Promise<string | null>;
   /** Aborted: no further account is begun. */
   readonly signal: AbortSignal;
   /** This account goes first, and alone: the others are begun only if it does well. null: all are begun at once. */
@@ -60,6 +62,8 @@ class FleetState {
   readonly #accounts: ReadonlyMap<string, FleetAccount>;
   readonly #outcomes: KeptOutcomes = new KeptOutcomes();
   readonly #stopped = new AbortController();
+  /** Accounts whose turn has not come, by what they wait for; those that are here have it in use. */
+  readonly #turns: Map<string, string[]> = new Map();
   #reason: NotRunReason | null = null;
   #failures = 0;
 
@@ -101,8 +105,12 @@ class FleetState {
       const lease = await queue.take(this.#stopped.signal);
       if (lease === null) return;
       const account = this.#accounts.get(lease.account);
+      let turn: string | null = null;
       try {
         if (account === undefined) continue;
+        const key = (await this.#run.turnOf?.(account)) ?? null;
+        if (key !== null && !this.#takeTurn(key, account.name)) continue;
+        turn = key;
         observe?.({ type: "begun", account: account.name });
         const outcome = await this.#run.runAccount(account);
         if (outcome === null) continue;
@@ -113,9 +121,26 @@ class FleetState {
         this.stop("failures");
         throw error;
       } finally {
+        if (turn !== null) await this.#passTurn(turn);
         await lease.done();
       }
     }
+  }
+
+  /** @returns false: it is in use, and the account is put back when its turn has come */
+  #takeTurn(key: string, account: string): boolean {
+    const waiting = this.#turns.get(key);
+    if (waiting === undefined) this.#turns.set(key, []);
+    else waiting.push(account);
+    return waiting === undefined;
+  }
+
+  /** The one that has waited longest is put at the end of the queue, before the queue can seem empty. */
+  async #passTurn(key: string): Promise<void> {
+    const [next, ...others] = this.#turns.get(key) ?? [];
+    this.#turns.delete(key);
+    if (next !== undefined) await this.#run.queue.enqueue(next);
+    for (const account of others) await this.#run.queue.enqueue(account);
   }
 
   #judge({ code }: Ran): void {

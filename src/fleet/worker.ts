@@ -4,9 +4,11 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { PaceCell } from "../api/index.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import type { Lease } from "./queue.ts";
 import {
+  type Found,
   type PendingRun,
   pendingKey,
   type Ran,
@@ -20,6 +22,7 @@ import {
 } from "./records.ts";
 import { NAME } from "./schema.ts";
 import type { Fence, FleetStore } from "./store.ts";
+import { TokenTurn, TokenWaits } from "./token.ts";
 
 /** How long an account waits that another worker holds, or that this worker cannot run. */
 const LATER_MILLISECONDS = 1_000;
@@ -27,6 +30,10 @@ const LATER_MILLISECONDS = 1_000;
 const MAX_ATTEMPTS = 10;
 /** So many lease times workers refuse a run before it fails: another worker may have what it needs. */
 const REFUSED_LEASES = 4;
+/** A run that only reads is put back for the service's sake for so long in all; then it keeps its slot, and waits as a command alone does. */
+const MAX_POSTPONED_MILLISECONDS = 7_200_000;
+/** The longest wait that a service is believed to ask for: a record that says more is not Tenon's. */
+const MAX_WAIT_MILLISECONDS = 3_600_000;
 /** A wake-up may come a little before its time. */
 const DUE_PART = 0.9;
 
@@ -39,6 +46,10 @@ export interface Hold {
   admit(signal: AbortSignal | undefined): Promise<boolean>;
   /** Aborted when another worker has got the account. */
   readonly lost: AbortSignal;
+  /** What the last run with this token saw of the limits; this one leaves there what it has seen. */
+  readonly pace: PaceCell;
+  /** Whether the run is given up when the service asks for a long wait. */
+  readonly mayPostpone: boolean;
 }
 
 /** What this worker has of an account now. */
@@ -57,6 +68,8 @@ export interface WorkerOptions {
   readonly stop: AbortSignal;
   /** The account as the worker's own fleet file has it now. */
   find(name: string): Promise<FoundAccount>;
+  /** @returns the digest of the account's token (`tokenDigestOf`); null: the command sends nothing, or there is no token */
+  tokenOf(account: FleetAccount, request: RunRequest): Promise<string | null>;
   /** @returns why this worker should leave the run to another one; null: it need not */
   refuses(account: FleetAccount, request: RunRequest, pending: PendingRun | null): Promise<string | null>;
   /** Runs the command; secrets are taken out of what it returns, with the digest of the plan that it saved. @param pending null: scheduled */
@@ -66,22 +79,31 @@ export interface WorkerOptions {
   observe(event: WorkerEvent): void;
 }
 
-export interface RunResult {
+export type RunResult = RunEnd | Postponed;
+
+interface RunEnd {
   readonly outcome: Ran;
   /** Digest of the plan that was saved; null: none was. */
   readonly plan: string | null;
+}
+
+/** The service asks for so long a wait, and the run was given up. */
+interface Postponed {
+  readonly postponedMilliseconds: number;
 }
 
 export type WorkerEvent =
   | { readonly type: "begun"; readonly account: string; readonly request: RunRequest }
   | { readonly type: "done"; readonly account: string; readonly request: RunRequest; readonly outcome: Ran }
   | { readonly type: "refused"; readonly account: string; readonly reason: string }
+  | { readonly type: "postponed"; readonly account: string; readonly milliseconds: number }
   | { readonly type: "overtaken"; readonly account: string }
   | { readonly type: "failed"; readonly account: string; readonly error: unknown };
 
 /** Until `stop` is aborted, and what runs then is finished. */
 export async function serveFleet(options: WorkerOptions): Promise<void> {
   const running = new Set<Promise<void>>();
+  const waits = new TokenWaits();
   let wake = (): void => {};
   while (!options.stop.aborted) {
     if (running.size >= options.slots) {
@@ -92,7 +114,7 @@ export async function serveFleet(options: WorkerOptions): Promise<void> {
     }
     const lease = await options.store.queue.take(options.stop);
     if (lease === null) break;
-    const serving = new AccountTurn(options, lease).serve().finally(() => {
+    const serving = new AccountTurn(options, lease, waits).serve().finally(() => {
       running.delete(serving);
       wake();
     });
@@ -103,18 +125,29 @@ export async function serveFleet(options: WorkerOptions): Promise<void> {
 
 const ACCOUNT_NAME = new RegExp(NAME);
 
+interface OwnRun {
+  readonly pending: PendingRun;
+  readonly request: RunRequest;
+  readonly found: Found<RunState>;
+  readonly own: FoundAccount;
+}
+
 /** One turn of an account, from the wake-up to the end of what was asked for. */
 class AccountTurn {
   readonly #options: WorkerOptions;
   readonly #records: Records;
   readonly #lease: Lease;
+  readonly #waits: TokenWaits;
   /** Something is left for another worker, or for later. */
   #isLeft = false;
+  /** It is put back for so long, unless it is taken sooner for another reason. */
+  #backMilliseconds = Number.POSITIVE_INFINITY;
 
-  constructor(options: WorkerOptions, lease: Lease) {
+  constructor(options: WorkerOptions, lease: Lease, waits: TokenWaits) {
     this.#options = options;
     this.#records = new Records(options.store);
     this.#lease = lease;
+    this.#waits = waits;
   }
 
   /** Never throws: an error of Tenon's own is this account's, and the others go on. */
@@ -127,7 +160,8 @@ class AccountTurn {
       this.#options.observe({ type: "failed", account, error });
       this.#isLeft = true;
     }
-    await (this.#isLeft ? this.#lease.later(LATER_MILLISECONDS) : this.#lease.done());
+    const milliseconds = this.#isLeft ? Math.min(LATER_MILLISECONDS, this.#backMilliseconds) : this.#backMilliseconds;
+    await (Number.isFinite(milliseconds) ? this.#lease.later(milliseconds) : this.#lease.done());
   }
 
   async #serveLocked(): Promise<void> {
@@ -150,20 +184,57 @@ class AccountTurn {
       if (schedule !== null && !hold.lost.aborted) await this.#runScheduled(schedule, fence, hold);
     } finally {
       hold.end();
-      if (hold.lost.aborted) this.#options.observe({ type: "overtaken", account });
-      else await store.unlock(fence);
+      if (hold.lost.aborted) {
+        // The token alone may have been lost: then nobody else has the account.
+        this.#isLeft = true;
+        this.#options.observe({ type: "overtaken", account });
+      }
+      await store.unlock(fence);
     }
   }
 
-  async #runPending(pending: PendingRun, fence: Fence, hold: Hold): Promise<void> {
+  async #runPending(pending: PendingRun, fence: Fence, hold: LockHold): Promise<void> {
     const { account: name } = this.#lease;
     const key = stateKey(pending.run, name);
     const { value: request } = await this.#records.read("request", requestKey(pending.run));
     const found = await this.#records.read("state", key);
     const ended = found.value !== null && ["done", "cancelled", "collected"].includes(found.value.state);
     if (request === null || ended) return this.#forget(pending.run);
+    const wait = found.value?.state === "postponed" ? found.value.until - Date.now() : 0;
+    if (wait > 0 && wait <= MAX_WAIT_MILLISECONDS) return this.#putBack(wait);
+    await this.#withToken(request, hold, (own) => this.#runOwn({ pending, request, found, own }, fence, hold));
+  }
+
+  #putBack(milliseconds: number): void {
+    this.#backMilliseconds = Math.min(this.#backMilliseconds, milliseconds);
+  }
+
+  /** Takes the account as this worker has it, and the token's turn: an entry whose token is in use is put back. */
+  async #withToken(request: RunRequest, hold: LockHold, work: (own: FoundAccount) => Promise<void>): Promise<void> {
+    const { account } = this.#lease;
+    const { store, leaseMilliseconds } = this.#options;
+    const own = await this.#options.find(account);
+    const digest = own.type === "found" ? await this.#options.tokenOf(own.account, request) : null;
+    const turn = await TokenTurn.take(store, digest, leaseMilliseconds);
+    if (turn === null) {
+      this.#putBack(this.#waits.put(digest ?? "", account));
+      return;
+    }
+    if (digest !== null) this.#waits.clear(digest);
+    await hold.cover(turn);
+    try {
+      await work(own);
+    } finally {
+      await hold.cover(null);
+      await turn.end();
+    }
+  }
+
+  async #runOwn({ pending, request, found, own: have }: OwnRun, fence: Fence, hold: LockHold): Promise<void> {
+    const { account: name } = this.#lease;
+    const key = stateKey(pending.run, name);
     const attempts = found.value !== null && "attempts" in found.value ? found.value.attempts + 1 : 1;
-    const own = await this.#find(name, request, pending);
+    const own = await this.#judge(have, request, pending);
     if (typeof own === "string") {
       const since = found.value?.state === "refused" ? found.value.since : Date.now();
       if (Date.now() - since < REFUSED_LEASES * this.#options.leaseMilliseconds) {
@@ -191,9 +262,15 @@ class AccountTurn {
       this.#isLeft = true;
       return;
     }
+    const since = found.value?.state === "postponed" ? found.value.since : Date.now();
+    hold.mayPostpone = request.command !== "apply" && Date.now() - since < MAX_POSTPONED_MILLISECONDS;
     const result = await this.#run(own, request, pending, hold);
     if (hold.lost.aborted) return;
-    await this.#end(pending.run, found.version + 1, result, fence);
+    if (!("postponedMilliseconds" in result)) return this.#end(pending.run, found.version + 1, result, fence);
+    const until = Date.now() + result.postponedMilliseconds;
+    const postponed: RunState = { state: "postponed", attempts: attempts - 1, since, until };
+    await this.#records.write("state", key, postponed, found.version + 1, fence);
+    this.#putBack(result.postponedMilliseconds);
   }
 
   async #run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
@@ -207,14 +284,17 @@ class AccountTurn {
       const reason = `internal error: ${error instanceof Error ? error.message : "unknown"}`;
       result = { outcome: this.#options.fail(account.name, request, reason), plan: null };
     }
-    if (!hold.lost.aborted) {
+    if ("postponedMilliseconds" in result) {
+      const milliseconds = result.postponedMilliseconds;
+      this.#options.observe({ type: "postponed", account: account.name, milliseconds });
+    } else if (!hold.lost.aborted) {
       this.#options.observe({ type: "done", account: account.name, request, outcome: result.outcome });
     }
     return result;
   }
 
   /** By compare-and-set: an overtaken worker's outcome is nobody's. */
-  async #end(run: string, version: number, result: RunResult, fence: Fence): Promise<void> {
+  async #end(run: string, version: number, result: RunEnd, fence: Fence): Promise<void> {
     const { account } = this.#lease;
     const done: RunState = { state: "done", ...result };
     if (await this.#records.write("state", stateKey(run, account), done, version, fence)) await this.#forget(run);
@@ -228,8 +308,7 @@ class AccountTurn {
   }
 
   /** @returns why not */
-  async #find(name: string, request: RunRequest, pending: PendingRun | null): Promise<FleetAccount | string> {
-    const found = await this.#options.find(name);
+  async #judge(found: FoundAccount, request: RunRequest, pending: PendingRun | null): Promise<FleetAccount | string> {
     if (found.type === "refused") return found.reason;
     return (await this.#options.refuses(found.account, request, pending)) ?? found.account;
   }
@@ -243,27 +322,37 @@ class AccountTurn {
     return isDue ? schedule.request : null;
   }
 
-  async #runScheduled(request: RunRequest, fence: Fence, hold: Hold): Promise<void> {
+  async #runScheduled(request: RunRequest, fence: Fence, hold: LockHold): Promise<void> {
+    await this.#withToken(request, hold, (own) => this.#runOwnScheduled(own, request, fence, hold));
+  }
+
+  async #runOwnScheduled(have: FoundAccount, request: RunRequest, fence: Fence, hold: LockHold): Promise<void> {
     const { account: name } = this.#lease;
     const key = scheduledKey(name);
     const { version } = await this.#records.read("scheduled", key);
-    const own = await this.#find(name, request, null);
+    const own = await this.#judge(have, request, null);
     if (typeof own === "string") {
       this.#options.observe({ type: "refused", account: name, reason: own });
       return;
     }
-    const { outcome } = await this.#run(own, request, null, hold);
+    hold.mayPostpone = true;
+    const result = await this.#run(own, request, null, hold);
+    if ("postponedMilliseconds" in result) return this.#putBack(result.postponedMilliseconds);
+    const { outcome } = result;
     await this.#records.write("scheduled", key, { at: Date.now(), outcome }, version, fence);
   }
 }
 
-/** Keeps lock and lease while a run lasts, and sees when they are lost. */
+/** Keeps locks and lease while a run lasts, and sees when they are lost. */
 class LockHold implements Hold {
   readonly #store: FleetStore;
   readonly #fence: Fence;
   readonly #milliseconds: number;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
+  mayPostpone = false;
+  #turn: TokenTurn | null = null;
+  #extending: Promise<unknown> = Promise.resolve();
 
   constructor(store: FleetStore, fence: Fence, lease: Lease, milliseconds: number) {
     this.#store = store;
@@ -276,6 +365,16 @@ class LockHold implements Hold {
     return this.#lost.signal;
   }
 
+  get pace(): PaceCell {
+    return this.#turn?.pace ?? { seen: null };
+  }
+
+  /** From now on the token's lock is kept, too; null: no longer, and nothing that would is under way. */
+  async cover(turn: TokenTurn | null): Promise<void> {
+    this.#turn = turn;
+    await this.#extending;
+  }
+
   /** The lock is extended by that: what is admitted now has all its time. */
   async admit(signal: AbortSignal | undefined): Promise<boolean> {
     const isStopped = (): boolean => this.lost.aborted || signal?.aborted === true;
@@ -283,7 +382,13 @@ class LockHold implements Hold {
   }
 
   async #extend(): Promise<boolean> {
-    if (await this.#store.extend(this.#fence, this.#milliseconds)) return true;
+    const turn = this.#turn;
+    const fences = [this.#fence, ...(turn?.fence == null ? [] : [turn.fence])];
+    const extending = Promise.all(fences.map((fence) => this.#store.extend(fence, this.#milliseconds)));
+    this.#extending = Promise.allSettled([this.#extending, extending]);
+    const extended = await extending;
+    // A token's turn may have ended meanwhile, and be another one's by now.
+    if (extended.every((isOurs, index) => isOurs || (index > 0 && this.#turn !== turn))) return true;
     this.#lost.abort();
     return false;
   }

@@ -15,6 +15,7 @@ import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
   addPlanFlags,
+  type ConnectionFlags,
   collect,
   type Format,
   failOnFlag,
@@ -25,7 +26,7 @@ import {
   neverDestroyFlag,
   parseCount,
 } from "../flags.ts";
-import { runAccount } from "../fleet-account.ts";
+import { runAccount, tokenTextOf } from "../fleet-account.ts";
 import { FleetProgress } from "../fleet-progress.ts";
 import {
   addQueueFlags,
@@ -365,8 +366,14 @@ async function runAll(
     const observe = (event: FleetEvent): void => progress.report(event);
     return runByWorkers(terminal, { command, fleet, all, observe }, flags).finally(() => progress.end());
   }
-  const { EmbeddedQueue, runFleet } = await import("../../fleet/index.ts");
+  const { EmbeddedQueue, runFleet, tokenDigestOf } = await import("../../fleet/index.ts");
   const { accounts } = fleet;
+  /** By the digest of the token: what the accounts with it have seen of their limits. */
+  const paces = new Map<string, NonNullable<ConnectionFlags["pace"]>>();
+  const turnOf = async (account: FleetAccount): Promise<string | null> => {
+    const token = command === "validate" ? "" : await tokenTextOf(terminal, account);
+    return token === "" ? null : tokenDigestOf(account, token);
+  };
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
@@ -378,9 +385,14 @@ async function runAll(
       ...{ accounts, queue, workers, canary, maxFailures, stopOnGuard },
       signal: terminal.interrupt.first,
       observe: (event) => progress.report(event),
-      runAccount: (account) => {
+      turnOf,
+      runAccount: async (account) => {
+        const turn = await turnOf(account);
+        const pace = paces.get(turn ?? "") ?? { seen: null };
+        if (turn !== null) paces.set(turn, pace);
         const own = {
           ...shared,
+          pace,
           ...(plan === undefined ? {} : { plan: planFile(plan, account) }),
           ...(out === undefined ? {} : { out: planFile(out, account) }),
           format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
