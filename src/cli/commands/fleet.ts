@@ -9,6 +9,7 @@ import type { ClientApi } from "../../index.ts";
 import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
 import { suggestion } from "../../model/text.ts";
 import { renderFleetJsonParts, renderFleetMarkdown, renderFleetText } from "../../render/fleet.ts";
+import { renderRunMessage } from "../../render/fleet-message.ts";
 import { type Column, renderListJson, renderTable } from "../../render/listing.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
@@ -35,6 +36,7 @@ import {
   runByWorkers,
   type SubmittedFlags,
 } from "../fleet-queue.ts";
+import { openNotices, type WebhookFlags, webhookFlag } from "../fleet-webhook.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
@@ -78,7 +80,8 @@ function addRunFlags(command: Command, description: string): Command {
     .option("--max-failures <n>", "begin no further account after more failures", parseCount)
     .addOption(formatFlag(description, ALL_FORMATS))
     .addOption(jsonIntoFlag())
-    .addOption(htmlIntoFlag());
+    .addOption(htmlIntoFlag())
+    .addOption(webhookFlag("post which accounts failed, in the form of Slack"));
 }
 
 function workersFlag(): Option {
@@ -245,7 +248,7 @@ const COLUMNS: readonly Column<FleetAccount>[] = [
 
 // What runs a command for each account.
 
-interface RunFlags extends SubmittedFlags, FleetFlags {
+interface RunFlags extends SubmittedFlags, FleetFlags, WebhookFlags {
   readonly detailedExitcode?: boolean;
   readonly format: Format;
 }
@@ -301,9 +304,17 @@ async function runChecked(
     sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
     return EXIT.error;
   }
-  const results = await inner.interrupt.whileHandlingSignals(() =>
-    runAll(inner, { command, ...opened }, flags, connect),
-  );
+  const notices = await openNotices(inner, flags);
+  if (notices === "invalid") return EXIT.error;
+  const results = await inner.interrupt.whileHandlingSignals(async () => {
+    const ended = await runAll(inner, { command, ...opened }, flags, connect).catch(async (error: unknown) => {
+      await notices?.close(AbortSignal.abort());
+      throw error;
+    });
+    if (ended !== null) notices?.post(renderRunMessage({ command, accounts: ended }));
+    await notices?.close(inner.interrupt.second);
+    return ended;
+  });
   if (results === null) return EXIT.error;
   return show(inner, { command, accounts: results }, flags);
 }
@@ -335,7 +346,7 @@ async function runAll(
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
-  const { jsonInto: _, htmlInto: _page, queue: _queue, prefix: _prefix, ...shared } = others;
+  const { jsonInto: _, htmlInto: _page, webhook: _webhook, queue: _queue, prefix: _prefix, ...shared } = others;
   const queue = new EmbeddedQueue();
   const counted: Terminal = { ...terminal, observe: (event) => progress.observe(event) };
   try {
