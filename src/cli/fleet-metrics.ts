@@ -2,7 +2,10 @@
 
 import { type AccountStatus, didWell, type FleetStatus, type WorkerStatus, type WorkerTotals } from "../model/fleet.ts";
 import { accountState } from "../render/fleet-status.ts";
-import type { Metric } from "../watch/index.ts";
+import { escapeText } from "../render/terminal.ts";
+import type { Answer, Metric, WatchServer } from "../watch/index.ts";
+import { sayError } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
 
 export function statusMetrics(status: FleetStatus, version: string): Metric[] {
   const { accounts, queue, workers, at } = status;
@@ -112,4 +115,32 @@ function gauge(name: string, help: string): Pick<Metric, "name" | "type" | "help
 
 function counter(name: string, help: string): Pick<Metric, "name" | "type" | "help"> {
   return { name, type: "counter", help };
+}
+
+/** Of a worker, beside what it does. @returns "failed": the port cannot be listened on, which is reported */
+export async function serveMetrics(
+  terminal: Terminal,
+  { host, port }: { readonly host: string; readonly port: number },
+  metrics: () => readonly Metric[],
+): Promise<WatchServer | "failed"> {
+  const { metricsText, serveHttp } = await import("../watch/index.ts");
+  const answer = (path: string): Answer => {
+    if (path === "/metrics") return { status: 200, text: metricsText(metrics()) };
+    return path === "/healthz"
+      ? { status: 200, text: "ok\n" }
+      : { status: 404, text: "There are /healthz and /metrics.\n" };
+  };
+  try {
+    const server = await serveHttp({ host, port, answer });
+    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/metrics\n`);
+    return server;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary: `--metrics ${host}:${port} cannot be listened on: ${escapeText(why)}`,
+      fix: "Give another port, or 0 for any that is free.",
+    });
+    return "failed";
+  }
 }

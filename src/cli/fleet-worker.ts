@@ -15,15 +15,19 @@ import type {
   WorkerEvent,
 } from "../fleet/index.ts";
 import type { ApiEvent, ClientApi, Consent } from "../index.ts";
+import { renderTransitionMessage } from "../render/fleet-message.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
+import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
+import { openNotices, type WebhookFlags } from "./fleet-webhook.ts";
 import type { Interrupt } from "./interrupt.ts";
-import type { Terminal } from "./terminal.ts";
+import { readVersion, type Terminal } from "./terminal.ts";
 
-export interface WorkerFlags extends QueueFlags {
+export interface WorkerFlags extends QueueFlags, WebhookFlags {
+  readonly metrics?: { readonly host: string; readonly port: number };
   readonly workers: number;
   /** Seconds. */
   readonly lease: number;
@@ -36,6 +40,9 @@ export interface WorkerFlags extends QueueFlags {
 
 /** Reads the fleet file anew; what is wrong with it is said. @returns null: it cannot be used now */
 export type LoadAccounts = () => Promise<Fleet | null>;
+
+/** A worker that ends waits so long for a webhook that is slow. */
+const LAST_MESSAGES_MILLISECONDS = 2_000;
 
 /** @param load is called once at the start, and before each account */
 export async function serve(
@@ -51,10 +58,25 @@ export async function serve(
   return interrupt.whileHandlingSignals(async () => {
     const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
     if (store === null) return EXIT.error;
-    const { serveFleet } = await import("../fleet/index.ts");
-    const { ActivityRecorder } = await import("../fleet/index.ts");
+    const { ActivityRecorder, serveFleet } = await import("../fleet/index.ts");
     const worker = new FleetWorker(terminal, load, flags, connect);
-    const activity = new ActivityRecorder({ store, worker: worker.name, now: () => Date.now(), ended: () => {} });
+    let posted = (_message: string | null): void => {};
+    const activity = new ActivityRecorder({
+      ...{ store, worker: worker.name, now: () => Date.now() },
+      ended: ({ account, before, after }) => posted(renderTransitionMessage(account, before, after)),
+    });
+    const metrics =
+      flags.metrics === undefined
+        ? null
+        : await serveMetrics(terminal, flags.metrics, () => ownMetrics(activity.totals, worker.name, readVersion()));
+    const notices = metrics === "failed" ? "invalid" : await openNotices(terminal, flags);
+    if (metrics === "failed" || notices === "invalid") {
+      await activity.end();
+      await store.close();
+      if (metrics !== "failed") await metrics?.close();
+      return EXIT.error;
+    }
+    posted = (message) => notices?.post(message);
     worker.learnVariables(fleet);
     terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);
     try {
@@ -72,6 +94,8 @@ export async function serve(
       });
     } finally {
       await activity.end();
+      await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
+      await metrics?.close();
       await store.close();
     }
     return interrupt.code() ?? EXIT.done;

@@ -116,7 +116,7 @@ interface Sent {
 }
 
 /** What an account came to, beside what it came to before; null: that is not known. */
-export interface Transition {
+interface Transition {
   readonly account: string;
   readonly before: FinishedRun | null;
   readonly after: FinishedRun;

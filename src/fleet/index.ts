@@ -1,6 +1,6 @@
 /** Fleet: many accounts, each with its project, by one command. */
 
-export { ActivityRecorder, StatusReader, type Transition } from "./activity.ts";
+export { ActivityRecorder, StatusReader } from "./activity.ts";
 export { digestOf, planDigestOf } from "./digest.ts";
 export { type Fleet, type FleetAccount, type FleetOptions, loadFleet, type ServiceFallback } from "./fleet-file.ts";
 export { fleetFromCsv } from "./from-csv.ts";

@@ -84,6 +84,6 @@ function headOf(news: WatchNews): string {
 }
 
 /** Slack reads &, < and > as its own marks, and three backticks as the end of the code. */
-function asCode(text: string): string {
+export function asCode(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("`", "'");
 }

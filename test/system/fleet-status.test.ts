@@ -2,8 +2,9 @@
 
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import axe from "axe-core";
@@ -225,6 +226,51 @@ test("pages of other hosts and origins are refused, and a queue that is away is 
   // Also where the queue never answers, a signal ends it.
   child.kill("SIGTERM");
   expect((await ended(child)).code).toBe(0);
+});
+
+test("a worker serves its own metrics, and says when an account begins to fail and when it is well again", async () => {
+  const fleet = await fleetOf(2);
+  const queue = queueArgs();
+  const texts: string[] = [];
+  const hook = createServer((asked, response) => {
+    let body = "";
+    asked.on("data", (more) => {
+      body += more;
+    });
+    asked.on("end", () => {
+      texts.push(JSON.parse(body).text);
+      // The last one is never answered: that holds up neither a run nor the end.
+      if (texts.length < 2) response.end();
+    });
+  });
+  await new Promise<void>((resolve) => hook.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    hook.closeAllConnections();
+    hook.close();
+  });
+  const { port } = hook.address() as AddressInfo;
+  const args = ["fleet", "worker", "--metrics", "0", "--webhook", `http://127.0.0.1:${port}/secret`, ...queue];
+  const { child, said } = await serving(args, fleet, /Serving/);
+  const metrics = /http:\S+metrics/.exec(said)?.[0] ?? "";
+  const good = await readFile(join(fleet.cwd, "project/tenon.yaml"), "utf8");
+  const plan = async (text: string): Promise<number | null> => {
+    await writeFile(join(fleet.cwd, "project/tenon.yaml"), text);
+    return (await run(["fleet", "plan", "--select", "name=a1", ...queue], fleet)).code;
+  };
+  expect(await plan(good)).toBe(0);
+  expect(await plan(good.replace("domains:", "domians:"))).toBe(3);
+  expect(await plan(good.replace("domains:", "domeins:"))).toBe(3);
+  expect(await plan(good)).toBe(0);
+  await expect.poll(() => texts.length, { timeout: 30_000 }).toBe(2);
+  expect(texts[0]).toMatch(/^Tenon: account a1 begins to fail:\n```\nplan: error: unknown key `?'?domians/);
+  expect(texts[1]).toBe("Tenon: account a1 is well again:\n```\nplan: 3 to add\n```");
+  const found = await (await fetch(metrics)).text();
+  expect(found).toMatch(/tenon_fleet_worker_jobs_total\{worker="[^"]+",result="done"\} 2\n/);
+  expect(found).toMatch(/tenon_fleet_worker_jobs_total\{worker="[^"]+",result="failed"\} 2\n/);
+  expect(found).toMatch(/tenon_fleet_worker_running\{worker="[^"]+"\} 0\n/);
+  child.kill("SIGTERM");
+  const { stderr } = await ended(child);
+  expect(stderr).not.toContain("secret");
 });
 
 test("a worker that is killed is silent, not running for ever", async () => {

@@ -5,8 +5,9 @@ import type { FleetAccount } from "../../fleet/index.ts";
 import type { ClientApi } from "../../index.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { collect, collectConsents, parseDuration } from "../flags.ts";
+import { collect, collectConsents, parseDuration, parseListen } from "../flags.ts";
 import { addQueueFlags, openQueue, type QueueFlags, resolveQueue } from "../fleet-queue.ts";
+import { webhookFlag } from "../fleet-webhook.ts";
 import type { LoadAccounts, WorkerFlags } from "../fleet-worker.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -56,6 +57,8 @@ export function defineQueueCommands(
       parseLease,
       DEFAULT_LEASE_SECONDS,
     )
+    .option("--metrics <[host:]port>", "serve /metrics for Prometheus, and /healthz", parseListen)
+    .addOption(webhookFlag("post when an account begins to fail, and when it is well again"))
     .option("--plans <dir>", "where plans are saved and read, as --out and --plan name it")
     .option("--allow <rule=address>", "consent to what others ask for; repeatable", collectConsents)
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect)

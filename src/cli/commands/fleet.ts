@@ -9,6 +9,7 @@ import type { ClientApi } from "../../index.ts";
 import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
 import { suggestion } from "../../model/text.ts";
 import { renderFleetJsonParts, renderFleetMarkdown, renderFleetTextParts } from "../../render/fleet.ts";
+import { renderRunMessage } from "../../render/fleet-message.ts";
 import { type Column, renderListJson, renderTable } from "../../render/listing.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
@@ -36,6 +37,7 @@ import {
   runByWorkers,
   type SubmittedFlags,
 } from "../fleet-queue.ts";
+import { openNotices, type WebhookFlags, webhookFlag } from "../fleet-webhook.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
@@ -90,7 +92,8 @@ function addRunFlags(command: Command, description: string): Command {
     .option("--max-failures <n>", "begin no further account after more failures", parseCount)
     .addOption(formatFlag(description, ALL_FORMATS))
     .addOption(jsonIntoFlag())
-    .addOption(htmlIntoFlag());
+    .addOption(htmlIntoFlag())
+    .addOption(webhookFlag("post which accounts failed, in the form of Slack"));
 }
 
 function workersFlag(): Option {
@@ -277,7 +280,7 @@ const COLUMNS: readonly Column<FleetAccount>[] = [
 
 // What runs a command for each account.
 
-interface RunFlags extends SubmittedFlags, FleetFlags {
+interface RunFlags extends SubmittedFlags, FleetFlags, WebhookFlags {
   readonly detailedExitcode?: boolean;
   readonly format: Format;
 }
@@ -333,7 +336,17 @@ async function runChecked(
     sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
     return EXIT.error;
   }
-  const work = (): Promise<AccountResult[] | null> => runAll(inner, { command, ...opened }, flags, connect);
+  const notices = await openNotices(inner, flags);
+  if (notices === "invalid") return EXIT.error;
+  const work = async (): Promise<AccountResult[] | null> => {
+    const ended = await runAll(inner, { command, ...opened }, flags, connect).catch(async (error: unknown) => {
+      await notices?.close(AbortSignal.abort());
+      throw error;
+    });
+    if (ended !== null) notices?.post(renderRunMessage({ command, accounts: ended }));
+    await notices?.close(inner.interrupt.second);
+    return ended;
+  };
   // A command that only reads has nothing to end in order, and code that computes would not notice a signal: the system ends it at once. What
   // workers have not begun is taken back.
   const endsInOrder = command === "apply" || queueOf(inner, flags) !== null;
@@ -377,7 +390,15 @@ async function runAll(
   const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
   const progress = new FleetProgress(terminal, accounts.length);
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
-  const { jsonInto, htmlInto: _, queue: _queue, prefix: _prefix, tokenHost: _hosts, ...shared } = others;
+  const {
+    jsonInto,
+    htmlInto: _,
+    webhook: _webhook,
+    queue: _queue,
+    prefix: _prefix,
+    tokenHost: _hosts,
+    ...shared
+  } = others;
   const queue = new EmbeddedQueue();
   const counted: Terminal = { ...terminal, observe: (event) => progress.observe(event) };
   try {

@@ -1,0 +1,66 @@
+/** `--webhook` of a fleet's run: one message where accounts failed, and none otherwise. */
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import type { FinishedRun } from "../../src/model/fleet.ts";
+import { renderTransitionMessage } from "../../src/render/fleet-message.ts";
+import { fleetOf } from "../support/fleet.ts";
+import { here } from "./here.ts";
+import { expectPlain } from "./run.ts";
+
+/** @param status of each answer */
+async function receiver(status: number) {
+  const texts: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (more) => {
+      body += more;
+    });
+    request.on("end", () => {
+      texts.push(JSON.parse(body).text);
+      response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { texts, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/secret` };
+}
+
+test("a run posts once which accounts failed, and nothing where all did well", async () => {
+  const { cwd, env } = await fleetOf(4);
+  const hook = await receiver(200);
+  const well = await here(["fleet", "plan", "--webhook", hook.url], { cwd, env });
+  expect([well.code, well.stderr, hook.texts]).toEqual([0, "", []]);
+  const given = { ...env, TOKEN_A2: "", TOKEN_A4: "", TENON_WEBHOOK: hook.url };
+  expect((await here(["fleet", "plan"], { cwd, env: given })).code).toBe(1);
+  expect(hook.texts).toEqual([
+    "Tenon: fleet plan: Fleet: 4 accounts: 2 pending, 2 failed.\n```\n" +
+      "a2  error: no token is set: TOKEN_A2 is empty\na4  error: no token is set: TOKEN_A4 is empty\n```",
+  ]);
+});
+
+test("a webhook that refuses is said, without its address, and changes nothing else; one that cannot be one is an error", async () => {
+  const { cwd, env } = await fleetOf(1);
+  const hook = await receiver(500);
+  const args = ["fleet", "plan", "--webhook"];
+  const failed = await here([...args, hook.url], { cwd, env: { ...env, TOKEN_A1: "" } });
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toContain("warning: the webhook did not take the message: it answered with status 500");
+  expect(failed.stdout + failed.stderr).not.toContain("secret");
+  expectPlain(await here([...args, "http://example.com/secret"], { cwd, env }), 1, ["webhook", "https"]);
+});
+
+test("an account is spoken of when it begins to fail and when it is well again, as text", () => {
+  const run = (code: number, headline = "no changes"): FinishedRun => ({
+    ...{ command: "plan", worker: "w", at: 0, milliseconds: 1, requests: 1, throttled: 0, code, headline },
+  });
+  const spoken = (before: number | null, after: number) =>
+    renderTransitionMessage("a1", before === null ? null : run(before), run(after)) !== null;
+  expect([spoken(null, 0), spoken(0, 2), spoken(1, 3)]).toEqual([false, false, false]);
+  expect([spoken(null, 1), spoken(2, 4), spoken(6, 0)]).toEqual([true, true, true]);
+  const text = JSON.parse(
+    renderTransitionMessage("a1", run(0), run(1, "error: <!channel> ``` \u001b[2J")) ?? "{}",
+  ).text;
+  expect(text).toBe("Tenon: account a1 begins to fail:\n```\nplan: error: &lt;!channel&gt; ''' \\u{1b}[2J\n```");
+});
