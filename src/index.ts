@@ -191,3 +191,5 @@ export async function open(options: OpenOptions): Promise<OpenProject> {
   const { openProject } = await import("./open.ts");
   return openProject(options);
 }
+export { CHECKED_ITEM_CHARACTERS, MAX_CHECKED_CHARACTERS, MAX_CHECKED_ENVIRONMENTS } from "./manifest/limits.ts";
+export { LastingFiles } from "./manifest/parse.ts";

@@ -1,8 +1,16 @@
 /** The check of a project in each of its environments, with what was found told once. */
 
-import { type Diagnostic, type LoadOptions, lintProject, Sources, type Span } from "../index.ts";
-import { CHECKED_ITEM_CHARACTERS, MAX_CHECKED_CHARACTERS, MAX_CHECKED_ENVIRONMENTS } from "../manifest/limits.ts";
-import { LastingFiles } from "../manifest/parse.ts";
+import {
+  CHECKED_ITEM_CHARACTERS,
+  type Diagnostic,
+  LastingFiles,
+  type LoadOptions,
+  lintProject,
+  MAX_CHECKED_CHARACTERS,
+  MAX_CHECKED_ENVIRONMENTS,
+  Sources,
+  type Span,
+} from "../index.ts";
 import { shellWord } from "../model/text.ts";
 import type { ProjectFlags } from "./flags.ts";
 import { exitOf, load } from "./project.ts";

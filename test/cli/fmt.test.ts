@@ -62,3 +62,11 @@ describe("tenon fmt", () => {
     expectPlain(await run(["fmt", "nowhere"]), 1, ["no-project"]);
   });
 });
+
+it("writes through no link to a folder that leads out of the working folder", async () => {
+  const text = "tenon:   1\n";
+  const [cwd, outside] = [await folder({}), await folder({ "tenon.yaml": text })];
+  await symlink(outside, join(cwd, "link"));
+  expectPlain(await run(["fmt", "link"], { cwd }), 1, ["link leads out of this folder by a symbolic link"]);
+  expect(await readFile(join(outside, "tenon.yaml"), "utf8")).toBe(text);
+});

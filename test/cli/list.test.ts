@@ -3,10 +3,12 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
+import { runCommand } from "../../src/cli/program.ts";
 import { parseSeed } from "../../src/emulator/index.ts";
 import { here } from "./here.ts";
 import { failing, oddService, refusal, respond } from "./odd-service.ts";
 import { emulator, envOf, expectPlain, run } from "./run.ts";
+import { stage } from "./stage.ts";
 
 const SEED = parseSeed(`
 vpcs:
@@ -223,4 +225,13 @@ describe("what the service says", () => {
     expect(fitsSchema(JSON.parse(json))).toBe(true);
     expect(JSON.parse(json).addresses[0]).toMatchObject({ vpc: null, subnet: null, vpc_id: 9, subnet_id: 8 });
   });
+});
+
+it("a signal that comes with the last answer is no end in order", async () => {
+  const env = envOf(await emulator());
+  for (const name of ["addresses", "vpcs"]) {
+    const { terminal } = stage(env, { watch: (_, raise) => raise() });
+    const code = await runCommand(terminal, ["list", name, "--no-project", "--base-url", env["TENON_BASE_URL"] ?? ""]);
+    expect([name, code]).toEqual([name, 130]);
+  }
 });

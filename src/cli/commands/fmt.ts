@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
-import { writeProblem, writeWhole } from "../../files/files.ts";
+import { whyLinkRefused, writeProblem, writeWhole } from "../../files/files.ts";
 import { allowedSeconds, NEUTRAL_DIALECT } from "../../index.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
@@ -41,6 +41,11 @@ interface FmtFlags extends ProjectFlags {
 const PERMISSION_BITS = 0o7777;
 
 async function fmt(terminal: Terminal, directory: string | undefined, flags: FmtFlags): Promise<ExitCode> {
+  const elsewhere = flags.check === true ? null : await whyLinkRefused(directory ?? ".");
+  if (elsewhere !== null) {
+    sayError(terminal, { code: "file-unwritable", summary: elsewhere });
+    return EXIT.error;
+  }
   const { formatProject } = await import("../../format/index.ts");
   const { differing, fault, diagnostics, sources } = await formatProject({
     directory: directory ?? ".",

@@ -145,7 +145,8 @@ async function list(terminal: Terminal, name: string | undefined, flags: ListFla
     await print(terminal, name ?? "kinds", listing, flags.format);
     return EXIT.done;
   });
-  return code ?? terminal.interrupt.code() ?? EXIT.error;
+  // A signal that came with the last answer must not be taken for an end in order.
+  return terminal.interrupt.code() ?? code ?? EXIT.error;
 }
 
 interface Asked {

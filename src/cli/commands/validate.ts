@@ -1,8 +1,13 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
 import type { Command } from "commander";
-import { type Diagnostic, hasErrors } from "../../index.ts";
-import { CHECKED_ITEM_CHARACTERS, MAX_CHECKED_CHARACTERS, MAX_CHECKED_ENVIRONMENTS } from "../../manifest/limits.ts";
+import {
+  CHECKED_ITEM_CHARACTERS,
+  type Diagnostic,
+  hasErrors,
+  MAX_CHECKED_CHARACTERS,
+  MAX_CHECKED_ENVIRONMENTS,
+} from "../../index.ts";
 import { renderValidationJson } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { needDialect } from "../connection.ts";
