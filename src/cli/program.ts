@@ -388,5 +388,6 @@ Environment:
   TENON_SERVICE    a known service, by name: linode (or --service); LINODE_TOKEN
                    is then the token where TENON_TOKEN is not set
   TENON_DIALECT    the service's word for node (or --dialect)
+  TENON_QUEUE      where the workers of a fleet are asked (or fleet --queue)
   TENON_WEBHOOK    where drift --watch posts news (or --webhook)
   TENON_DEBUG      not empty: unexpected errors show where they come from`;

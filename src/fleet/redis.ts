@@ -156,20 +156,22 @@ class RedisStore implements FleetStore {
   }
 
   async write(key: string, text: string, expected: number, fence: Fence | null): Promise<boolean> {
-    const keys = [this.#record(key), this.#fence(fence?.account ?? "")];
+    const [record, counter] = [this.#record(key), this.#fence(fence?.account ?? "")];
     const count = fence === null ? "" : String(fence.count);
-    return (await this.#client.eval(WRITE, 2, ...keys, expected, text, RECORD_LIFETIME_MILLISECONDS, count)) === 1;
+    return (
+      (await this.#client.eval(WRITE, 2, record, counter, expected, text, RECORD_LIFETIME_MILLISECONDS, count)) === 1
+    );
   }
 
   async lock(account: string, milliseconds: number): Promise<Fence | null> {
-    const keys = [this.#lock(account), this.#fence(account)];
-    const count = await this.#client.eval(LOCK, 2, ...keys, randomUUID(), milliseconds);
+    const [lock, counter] = [this.#lock(account), this.#fence(account)];
+    const count = await this.#client.eval(LOCK, 2, lock, counter, randomUUID(), milliseconds);
     return typeof count === "string" ? { account, count: Number(count) } : null;
   }
 
   async extend({ account, count }: Fence, milliseconds: number): Promise<boolean> {
-    const keys = [this.#lock(account), this.#fence(account)];
-    return (await this.#client.eval(EXTEND, 2, ...keys, String(count), milliseconds)) === 1;
+    const [lock, counter] = [this.#lock(account), this.#fence(account)];
+    return (await this.#client.eval(EXTEND, 2, lock, counter, String(count), milliseconds)) === 1;
   }
 
   async unlock({ account, count }: Fence): Promise<void> {

@@ -10,6 +10,8 @@ domains:
   - { domain: a.example, type: master, soa_email: a@example.com, records: [{ type: A, name: www, target: 192.0.2.1 }] }
 `;
 
+const FLEET = "fleet: 1\naccounts: [{ name: a, project: ., token: { env: TENON_TOKEN } }]\n";
+
 /** Writes the URL of each module to stderr as it is loaded. */
 const HOOKS = `import { writeSync } from "node:fs";
 export async function load(url, context, next) {
@@ -37,7 +39,7 @@ async function loadedBy(args: readonly string[], manifest: string = MINIMAL, mor
 ${more}
 register("data:text/javascript," + encodeURIComponent(${JSON.stringify(HOOKS)}));`;
   const env = { ...envOf(await emulator()), ...preloaded(register) };
-  const { code, stderr } = await run(args, { cwd: await folder({ "tenon.yaml": manifest }), env });
+  const { code, stderr } = await run(args, { cwd: await folder({ "tenon.yaml": manifest, "fleet.yaml": FLEET }), env });
   expect(code).toBe(0);
   const files = [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, url]) => fileURLToPath(url as string));
   const maps = files.map((file) => `${file}.map`).filter(existsSync);
@@ -102,4 +104,10 @@ test("an error of Tenon's own shows the places in the code, not those in the bun
   expect(code).toBe(1);
   expect(stderr).toContain("unexpected: broken");
   expect(stderr).toMatch(/src\/cli\/commands\/validate\.ts:\d+:\d+/);
+});
+
+test("a command of a fleet that uses no queue loads none of the engines", async () => {
+  const { libraries } = await loadedBy(["fleet", "plan"]);
+  expect(libraries.filter((name) => ["bullmq", "ioredis", "msgpackr", "pg"].includes(name))).toEqual([]);
+  expect(libraries).toContain("undici");
 });

@@ -67,7 +67,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["--queue", "redis://127.0.0.1:9"],
     ["--queue", `redis://:${TOKEN}@127.0.0.1:9`],
   ],
-  // Nobody listens there; what a worker keeps in a queue is looked at in test/system/fleet-threats.test.ts.
+  // Nobody listens there; what a worker keeps in a queue is looked at in test/system/threats-fleet.test.ts.
   "fleet worker": [["--queue", "redis://user:pass@127.0.0.1:1"]],
   "fleet prepare": [["--queue", "postgres://user:pass@127.0.0.1:1/none"]],
   "fleet schedule": [["drift", "--every", "1h", "--queue", "redis://user:pass@127.0.0.1:1"]],

@@ -46,12 +46,6 @@ test("a wrong password, or none", async () => {
   }
 });
 
-test("what is no address of a queue is not repeated: it may hold a password", async () => {
-  for (const url of ["amqp://me:secret-word@host", "secret-word", "redis:secret-word"]) {
-    await expectRefused(url, [/not the address of one/]);
-  }
-});
-
 test("a Redis that evicts names its policy", async () => {
   const server = await redis({ args: ["--maxmemory-policy", "allkeys-lru"] });
   await expectRefused(server.url, [/evicts: maxmemory-policy is allkeys-lru/, /noeviction/]);

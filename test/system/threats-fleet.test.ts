@@ -1,0 +1,158 @@
+/** What whoever can read or write the queue of a fleet can do: nothing that a worker would not do itself. */
+
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test } from "vitest";
+import { folder, run } from "../cli/run.ts";
+import { domainsOf, fileOf, fleetOf } from "../support/fleet.ts";
+import { startedWorker } from "../support/fleet-worker.ts";
+import { startRedis } from "../support/stores.ts";
+
+async function redisClient() {
+  const server = await startRedis();
+  const client = new Redis(server.url);
+  onTestFinished(async () => {
+    client.disconnect();
+    await server.stop();
+  });
+  return { url: server.url, client };
+}
+
+const RUN = "00000000-0000-4000-8000-000000000000";
+const OTHER = "11111111-0000-4000-8000-000000000000";
+const LOOK = { width: 80, colour: false };
+
+function request(more: object): string {
+  const flags = { format: "text" };
+  return JSON.stringify({ command: "apply", flags, results: LOOK, messages: LOOK, saves: false, ...more });
+}
+
+function pending(runs: readonly object[]): string {
+  return JSON.stringify({ runs });
+}
+
+test("a forged job or record runs nothing that the worker does not have, gives no consent, and stops no worker", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const worker = await startedWorker(options, ["--lease", "2s"]);
+  const put = (key: string, text: string) => client.hset(`tenon:fleet:record:${key}`, "v", 1, "d", text);
+  const digest = "0".repeat(64);
+  // A consent, a token or a command that there is not, and what is no JSON, or too deep, or too large.
+  const forged = [
+    request({ flags: { format: "text", allow: ["delete=*"] } }),
+    request({ flags: { format: "text", tokenFile: "/etc/passwd" } }),
+    request({ command: "destroy" }),
+    request({ project: "/etc" }),
+    "{",
+    "[".repeat(100_000),
+    "null",
+    JSON.stringify("x".repeat(5 * 1024 * 1024)),
+  ];
+  for (const [index, text] of forged.entries()) {
+    const id = `${index}${RUN.slice(1)}`;
+    await put(`run/${id}`, text);
+    await put("pending/a1", pending([{ run: id, digest, plan: null }]));
+    await wake(client, "a1");
+  }
+  // A sound request of somebody whose project is another one, and accounts that there are not.
+  await put(`run/${OTHER}`, request({}));
+  await put("pending/a1", pending([{ run: OTHER, digest, plan: null }]));
+  await put("pending/other", pending([{ run: OTHER, digest, plan: null }]));
+  for (const name of ["a1", "other", "../../etc", "x".repeat(100_000), "", "__proto__"]) await wake(client, name);
+  await worker.untilSaid("a1: left for another worker: the entry or the project of a1 differs");
+  expect(fleet.accounts.flatMap(({ service }) => service.requests)).toEqual([]);
+  await put("pending/a1", "not a list");
+  expect((await run(["fleet", "apply", "--yes"], options)).code).toBe(0);
+  expect(await domainsOf(fleet.accounts[0] as (typeof fleet.accounts)[number])).toEqual(["a1.example"]);
+  expect(worker.said()).not.toMatch(/put back|internal|\n\s+at /);
+});
+
+/** A job as BullMQ's own queue makes one, whatever its name is. */
+async function wake(client: Redis, name: string): Promise<void> {
+  const { Queue } = await import("bullmq");
+  const { host, port } = client.options;
+  const queue = new Queue("wake-ups", { prefix: "tenon:fleet", connection: { host: host ?? "", port: port ?? 0 } });
+  await queue.add(name, { command: "destroy", project: "/etc", token: "x" });
+  await queue.close();
+}
+
+test("nothing that a fleet keeps in its queue holds a token", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(2);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const worker = await startedWorker(options, ["--plans", "plans"]);
+  for (const args of [
+    ["plan", "--out", "plans"],
+    ["apply", "--yes", "--plan", "plans"],
+    ["drift", "--format", "json"],
+  ]) {
+    expect((await run(["fleet", ...args], options)).code).toBe(0);
+  }
+  await run(["fleet", "schedule", "drift", "--every", "1s"], options);
+  await worker.untilSaid("a2: drift: no drift");
+  const kept: string[] = [];
+  for (const key of await client.keys("*")) {
+    const type = await client.type(key);
+    kept.push(key);
+    if (type === "hash") kept.push(JSON.stringify(await client.hgetall(key)));
+    if (type === "string") kept.push((await client.get(key)) ?? "");
+    if (type === "stream") kept.push(JSON.stringify(await client.xrange(key, "-", "+")));
+  }
+  const text = kept.join("\n");
+  expect(text).toMatch(/a1/);
+  expect(text).not.toMatch(/emulator-token|TOKEN_A1/);
+  // What was fetched does not lie about.
+  expect(text).not.toMatch(/a1\.example/);
+});
+
+test("what a worker reports cannot steer a terminal, nor break a document", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const asking = run(["fleet", "plan", "--format", "text"], options);
+  let key: string | undefined;
+  while (key === undefined) key = (await client.keys("tenon:fleet:record:run/*"))[0];
+  const id = key.split("/")[1] ?? "";
+  const outcome = {
+    type: "ran",
+    code: 0,
+    headline: "\u001b[2Jfine",
+    text: "\u001b]0;title\u0007\u009b2Jtext",
+    document: "} {",
+  };
+  const state = JSON.stringify({ state: "done", outcome, plan: null });
+  await client.hset(`tenon:fleet:record:state/${id}/a1`, "v", 1, "d", state);
+  const { stdout } = await asking;
+  expect(stdout).toMatch(/text/);
+  expect(JSON.stringify(stdout)).not.toMatch(/\\u001b|\\u0007|\u009b/);
+});
+
+test("a token that the fleet file named once is hidden for good", async () => {
+  const { url } = await redisClient();
+  const { cwd, env, accounts } = await fleetOf(2);
+  const bin = await folder({ git: '#!/bin/sh\nenv >> "$(dirname "$0")/seen"\nexit 1\n' });
+  await chmod(join(bin, "git"), 0o755);
+  const options = { cwd, env: { ...env, TENON_QUEUE: url, PATH: `${bin}:${process.env["PATH"]}` } };
+  await startedWorker(options, []);
+  // As an editor that is about to write the rest leaves it.
+  await writeFile(join(cwd, "fleet.yaml"), fileOf(accounts.slice(0, 1)));
+  expect((await run(["fleet", "apply", "--yes"], options)).code).toBe(0);
+  expect(await readFile(join(bin, "seen"), "utf8")).not.toMatch(/emulator-token|TOKEN_A|TENON_/);
+});
+
+test("what is no address of a queue is not repeated: it may hold a password", async () => {
+  const { cwd, env } = await fleetOf(1);
+  for (const url of [
+    "amqp://me:secret-word@host",
+    "secret-word",
+    "redis:secret-word",
+    "redis://me:secret-word@127.0.0.1:1",
+  ]) {
+    for (const args of [["worker"], ["validate"], ["prepare"]]) {
+      const { stdout, stderr } = await run(["fleet", ...args], { cwd, env: { ...env, TENON_QUEUE: url } });
+      expect([url, stdout + stderr]).toEqual([url, expect.not.stringContaining("secret-word")]);
+    }
+  }
+});
