@@ -97,7 +97,14 @@ it("puts on paper what is folded, and no controls", async () => {
 
 it("keeps hostile names, labels and output text", async () => {
   const hostile = "</script></pre><img src=x onerror=alert(1)>\"'><svg onload=alert(2)>";
-  const outcome = { type: "ran", code: 1, headline: hostile, text: `${hostile}\n`, document: null } as const;
+  const outcome = {
+    type: "ran",
+    code: 1,
+    headline: hostile,
+    text: `${hostile}\n`,
+    markup: "plain",
+    document: null,
+  } as const;
   const accounts = [1, 2, 3, 4, 5].map((number) => ({
     ...{ name: `${hostile}${number}`, labels: { [hostile]: hostile }, outcome },
   }));
