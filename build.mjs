@@ -9,7 +9,6 @@ import { isBuiltin } from "node:module";
 import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { schemaModule } from "./dist/files/schemas.js";
-import { ACTIVITY_SCHEMAS } from "./dist/fleet/activity.js";
 import { RECORD_SCHEMAS } from "./dist/fleet/records.js";
 import { FLEET_SCHEMA } from "./dist/fleet/schema.js";
 import { manifestSchema } from "./dist/manifest/schema.js";
@@ -26,13 +25,13 @@ async function compileSchemas(folder) {
   const modules = await Promise.all([
     schemaModule(manifestSchema(units), "all"),
     schemaModule(FLEET_SCHEMA, "all"),
-    ...[...Object.values(RECORD_SCHEMAS), ...Object.values(ACTIVITY_SCHEMAS)].map((schema) =>
-      schemaModule(schema, "first"),
-    ),
+    ...Object.values(RECORD_SCHEMAS).map((schema) => schemaModule(schema, "first")),
     ...saved.map((text) => schemaModule(JSON.parse(text), "first")),
   ]);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  const names = new Set(modules.map(({ name }) => name));
+  if (names.size < modules.length) throw new Error("two schemas have one title, or none");
   for (const { name, code, source } of modules) {
     await bundleSchema(join(folder, `${name}.cjs`), code);
     writeFileSync(join(folder, `${name}.json`), source);

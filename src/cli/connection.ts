@@ -156,7 +156,7 @@ export function resolveDialect(flags: Pick<ConnectionFlags, "dialect">): string 
 /** A shorter token may occur in a text by chance. */
 const MIN_TOKEN_CHARACTERS = 6;
 
-/** Whether a JSON text that is to be saved holds the token, as it is or escaped as in JSON. */
+/** Whether a text that is to be saved holds the token, as it is, or escaped as in JSON or a URL. */
 export function holdsToken(text: string, token: string): boolean {
   return spellingsOf(token).some((spelling) => text.includes(spelling));
 }
@@ -169,7 +169,8 @@ export function redactToken(text: string, token: string): string {
 /** None of a token that is too short. */
 function spellingsOf(token: string): string[] {
   const plain = token.trim();
-  return plain.length >= MIN_TOKEN_CHARACTERS ? [plain, JSON.stringify(plain).slice(1, -1)] : [];
+  if (plain.length < MIN_TOKEN_CHARACTERS) return [];
+  return [plain, JSON.stringify(plain).slice(1, -1), encodeURIComponent(plain)];
 }
 
 type TokenResult =

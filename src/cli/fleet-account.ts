@@ -5,7 +5,7 @@ import { readRegular } from "../files/files.ts";
 import type { FleetAccount } from "../fleet/index.ts";
 import { type ClientApi, SERVICES } from "../index.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
+import type { FleetCommand, Ran } from "../model/fleet.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { codeBlock } from "../render/markdown/parts.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
@@ -16,8 +16,6 @@ import type { FailOn, PlanFlags } from "./flags.ts";
 import { sayDiagnostics } from "./messages.ts";
 import { bugOf } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
-
-type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
 
 /** What the fleet's command was asked for, for every account. */
 export interface AccountFlags

@@ -7,12 +7,11 @@ import type {
   FleetAccount,
   FleetEvent,
   FleetStore,
-  Ran,
   RunRequest,
   StoreAddress,
   SubmissionEvent,
 } from "../fleet/index.ts";
-import type { AccountResult, FleetCommand } from "../model/fleet.ts";
+import type { AccountResult, FleetCommand, Ran } from "../model/fleet.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT } from "./exit.ts";
 import type { AccountFlags } from "./fleet-account.ts";

@@ -9,15 +9,15 @@ import type {
   FoundAccount,
   Hold,
   PendingRun,
-  Ran,
   RunRequest,
   RunResult,
   WorkerEvent,
 } from "../fleet/index.ts";
 import type { ApiEvent, ClientApi, Consent } from "../index.ts";
+import type { Ran } from "../model/fleet.ts";
 import { renderTransitionMessage } from "../render/fleet-message.ts";
 import { escapeText } from "../render/terminal.ts";
-import type { WithClient } from "./connection.ts";
+import { redactToken, type WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
@@ -279,9 +279,7 @@ const SIGNED = /([?&](?:X-Amz-(?:Signature|Credential|Security-Token)|Signature|
 
 /** Reports lie in the store until they are fetched: they hold neither the account's token nor a signature. */
 function redacted(outcome: Ran, token: string): Ran {
-  const spellings = token === "" ? [] : [token, JSON.stringify(token).slice(1, -1), encodeURIComponent(token)];
-  const hide = (text: string): string =>
-    spellings.reduce((rest, one) => rest.replaceAll(one, "[redacted]"), text).replace(SIGNED, "$1[redacted]");
+  const hide = (text: string): string => redactToken(text, token).replace(SIGNED, "$1[redacted]");
   const { headline, text, document } = outcome;
   return {
     ...outcome,

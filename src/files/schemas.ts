@@ -24,8 +24,19 @@ const OPTIONS: Readonly<Record<Reporting, Options>> = {
   first: { allErrors: false, strict: true, allowUnionTypes: true },
 };
 
-/** Draft 2020-12. A schema that the package was not built with is compiled now. */
-export async function compiledSchema(schema: JsonObject, reporting: Reporting): Promise<ValidateFunction> {
+const COMPILED: Readonly<Record<Reporting, WeakMap<JsonObject, Promise<ValidateFunction>>>> = {
+  all: new WeakMap(),
+  first: new WeakMap(),
+};
+
+/** Draft 2020-12. A schema that the package was not built with is compiled now, once. */
+export function compiledSchema(schema: JsonObject, reporting: Reporting): Promise<ValidateFunction> {
+  const compiled = COMPILED[reporting].get(schema) ?? compileSchema(schema, reporting);
+  COMPILED[reporting].set(schema, compiled);
+  return compiled;
+}
+
+async function compileSchema(schema: JsonObject, reporting: Reporting): Promise<ValidateFunction> {
   const name = `dist/validators/${moduleName(schema, reporting)}`;
   // A validator is never taken for that of another schema of the same title. Texts are compared, as Node takes longer to load its hashes.
   if (readBuiltFile(`${name}.json`) === sourceText(schema, reporting)) {

@@ -4,7 +4,6 @@
  */
 
 import type { ApiEvent } from "../api/index.ts";
-import { compiledSchema } from "../files/schemas.ts";
 import {
   type AccountStatus,
   didWell,
@@ -15,10 +14,9 @@ import {
   type WorkerStatus,
   type WorkerTotals,
 } from "../model/fleet.ts";
-import type { JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
-import { pendingKey, Records } from "./records.ts";
+import { type Activity, type Kinds, MAX_LINE_CHARACTERS, pendingKey, Records, type WorkerRecord } from "./records.ts";
 import type { FleetStore } from "./store.ts";
 import type { WorkerEvent } from "./worker.ts";
 
@@ -32,55 +30,6 @@ const MAX_WRITES = 3;
 const END_MILLISECONDS = 1_000;
 /** Records that are read at a time. */
 const READ_TOGETHER = 64;
-const MAX_ACTIVITY_CHARACTERS = 20_000;
-const MAX_NAME_CHARACTERS = 300;
-const MAX_HEADLINE_CHARACTERS = 10_000;
-
-interface Activity {
-  readonly running: RunningAccount | null;
-  readonly last: FinishedRun | null;
-}
-
-type WorkerRecord = WorkerTotals & {
-  readonly since: number;
-  readonly alive: number;
-  readonly hasEnded: boolean;
-};
-
-const COUNT: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const TIME: JsonObject = { type: "number", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const WORKER: JsonObject = { type: "string", maxLength: MAX_NAME_CHARACTERS };
-const COMMAND: JsonObject = { enum: ["validate", "plan", "apply", "drift"] };
-
-/** Every key of these must be there, and no other. */
-function exactly(properties: JsonObject): JsonObject {
-  return { type: "object", additionalProperties: false, required: Object.keys(properties), properties };
-}
-
-export const ACTIVITY_SCHEMAS: Readonly<Record<"activity" | "worker", JsonObject>> = {
-  activity: exactly({
-    running: { oneOf: [{ type: "null" }, exactly({ command: COMMAND, worker: WORKER, since: TIME })] },
-    last: {
-      oneOf: [
-        { type: "null" },
-        exactly({
-          ...{ command: COMMAND, worker: WORKER, at: TIME, milliseconds: TIME },
-          ...{ code: { enum: [0, 1, 2, 3, 4, 5, 6, 129, 130, 143] }, requests: COUNT, throttled: COUNT },
-          headline: { type: "string", maxLength: MAX_HEADLINE_CHARACTERS },
-        }),
-      ],
-    },
-  }),
-  worker: exactly({
-    ...{ since: TIME, alive: TIME, hasEnded: { type: "boolean" } },
-    ...{ done: COUNT, failed: COUNT, seconds: TIME, requests: COUNT, throttled: COUNT },
-  }),
-};
-
-interface Kinds {
-  readonly activity: Activity;
-  readonly worker: WorkerRecord;
-}
 
 function activityKey(account: string): string {
   return `activity/${account}`;
@@ -88,25 +37,6 @@ function activityKey(account: string): string {
 
 function workerKey(name: string): string {
   return `worker/${name}`;
-}
-
-/** @returns the version to write over, and null where there is none that Tenon would write */
-async function read<Kind extends keyof Kinds>(
-  store: FleetStore,
-  kind: Kind,
-  key: string,
-): Promise<{ readonly version: number; readonly value: Kinds[Kind] | null }> {
-  const stored = await store.read(key);
-  if (stored === null) return { version: 0, value: null };
-  const { version, text } = stored;
-  if (text === null || text.length > MAX_ACTIVITY_CHARACTERS) return { version, value: null };
-  const validate = await compiledSchema(ACTIVITY_SCHEMAS[kind], "first");
-  try {
-    const value: Kinds[Kind] = JSON.parse(text);
-    return { version, value: validate(value) ? value : null };
-  } catch {
-    return { version, value: null };
-  }
 }
 
 /** What a run has asked the service. */
@@ -203,7 +133,7 @@ export class ActivityRecorder {
     const totals = this.#totals;
     const key = didWell(code) ? "done" : "failed";
     this.#totals = { ...totals, [key]: totals[key] + 1, seconds: totals.seconds + milliseconds / 1000 };
-    const shown = headline.slice(0, MAX_HEADLINE_CHARACTERS);
+    const shown = headline.slice(0, MAX_LINE_CHARACTERS);
     const after: FinishedRun = { command, worker, at, milliseconds, code, headline: shown, ...sent };
     let before: FinishedRun | null = null;
     this.#change(account, ({ last }) => {
@@ -249,15 +179,16 @@ export class ActivityRecorder {
   }
 }
 
-async function write<Kind extends keyof Kinds>(
+async function write<Kind extends "activity" | "worker">(
   store: FleetStore,
   kind: Kind,
   key: string,
   change: (value: Kinds[Kind] | null) => Kinds[Kind],
 ): Promise<void> {
+  const records = new Records(store);
   for (let count = 0; count < MAX_WRITES; count += 1) {
-    const { version, value } = await read(store, kind, key);
-    if (await store.write(key, JSON.stringify(change(value)), version, null)) return;
+    const { version, value } = await records.read(kind, key);
+    if (await records.write(kind, key, change(value), version)) return;
   }
 }
 
@@ -280,7 +211,7 @@ export class StatusReader {
     const pending = await this.#fresh(names.map(pendingKey), async (key) => (await records.read("pending", key)).value);
     const activities = await this.#fresh(
       names.map(activityKey),
-      async (key) => (await read(this.#store, "activity", key)).value,
+      async (key) => (await records.read("activity", key)).value,
     );
     const seen = activities.flatMap((activity) =>
       [activity?.running?.worker ?? [], activity?.last?.worker ?? []].flat(),
@@ -288,7 +219,7 @@ export class StatusReader {
     const workerNames = [...new Set(seen)].sort(compareText);
     const workers = await this.#fresh(
       workerNames.map(workerKey),
-      async (key) => (await read(this.#store, "worker", key)).value,
+      async (key) => (await records.read("worker", key)).value,
     );
     const found = workerNames.flatMap((name, index): WorkerStatus[] => {
       const record = workers[index];

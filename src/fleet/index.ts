@@ -8,7 +8,6 @@ export { openStore, prepareStore } from "./open-store.ts";
 export { EmbeddedQueue } from "./queue.ts";
 export {
   type PendingRun,
-  type Ran,
   Records,
   type RunRequest,
   SCHEDULE_KEY,

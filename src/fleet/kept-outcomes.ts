@@ -1,8 +1,6 @@
 /** What came of the accounts so far. What they printed and found is held until all are done, so it is bounded for the fleet as a whole. */
 
-import type { AccountOutcome } from "../model/fleet.ts";
-
-type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
+import type { Ran } from "../model/fleet.ts";
 
 /** The most characters of the texts and documents of all accounts together. */
 const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;

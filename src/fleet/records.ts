@@ -5,13 +5,11 @@
 
 import { MAX_PACE_ENDPOINTS, type Pace } from "../api/index.ts";
 import { compiledSchema } from "../files/schemas.ts";
-import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
+import type { FinishedRun, FleetCommand, Ran, RunningAccount, WorkerTotals } from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { escapeText } from "../render/terminal.ts";
 import { NAME } from "./schema.ts";
 import { type Fence, type FleetStore, MAX_RECORD_CHARACTERS } from "./store.ts";
-
-export type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
 
 /** Flags of a fleet's command that hold for each account, and are no consent: that is the worker's, or the manifest's, to give. */
 export interface RequestFlags {
@@ -88,11 +86,24 @@ export interface ScheduledResult {
   readonly outcome: Ran;
 }
 
+/** What a worker does for an account now, and did last. */
+export interface Activity {
+  readonly running: RunningAccount | null;
+  readonly last: FinishedRun | null;
+}
+
+/** What a worker says of itself. Milliseconds since the epoch. */
+export type WorkerRecord = WorkerTotals & {
+  readonly since: number;
+  readonly alive: number;
+  readonly hasEnded: boolean;
+};
+
 const MAX_ADDRESSES = 1_000;
 const MAX_ADDRESS_CHARACTERS = 1_000;
 /** Runs that wait for one account at a time. */
 export const MAX_PENDING_RUNS: number = 100;
-const MAX_LINE_CHARACTERS = 10_000;
+export const MAX_LINE_CHARACTERS = 10_000;
 const MAX_COUNT = 1_000_000_000;
 
 const addresses: JsonObject = {
@@ -117,10 +128,15 @@ const paceWindow: JsonObject = {
 };
 const MAX_ENDPOINT_CHARACTERS = 200;
 
+const command: JsonObject = { enum: ["validate", "plan", "apply", "drift"] };
+const exitCode: JsonObject = { enum: [0, 1, 2, 3, 4, 5, 6, 129, 130, 143] };
+const total: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const time: JsonObject = { type: "number", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
 const LOOK = exactly({ width: { type: "integer", minimum: 1, maximum: 10_000 }, colour: flag });
 
 const REQUEST = exactly({
-  command: { enum: ["validate", "plan", "apply", "drift"] },
+  command,
   flags: {
     type: "object",
     additionalProperties: false,
@@ -138,7 +154,7 @@ const REQUEST = exactly({
 
 const OUTCOME = exactly({
   type: { const: "ran" },
-  code: { enum: [0, 1, 2, 3, 4, 5, 6, 129, 130, 143] },
+  code: exitCode,
   headline: line,
   markup: { enum: ["plain", "markdown"] },
   // The record is measured as a whole: to count characters takes as long as to read it once more.
@@ -146,8 +162,7 @@ const OUTCOME = exactly({
   document: { type: ["string", "null"] },
 });
 
-/** By the kind of record. */
-export const RECORD_SCHEMAS: Readonly<Record<keyof Kinds, JsonObject>> = {
+const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
   request: REQUEST,
   pending: exactly({
     runs: {
@@ -184,9 +199,30 @@ export const RECORD_SCHEMAS: Readonly<Record<keyof Kinds, JsonObject>> = {
     },
   }),
   names: exactly({ names: { type: "array", maxItems: 10_000, items: { type: "string", pattern: NAME } } }),
+  activity: exactly({
+    running: { oneOf: [{ type: "null" }, exactly({ command, worker: line, since: time })] },
+    last: {
+      oneOf: [
+        { type: "null" },
+        exactly({
+          ...{ command, worker: line, at: time, milliseconds: time, code: exitCode },
+          ...{ requests: total, throttled: total, headline: line },
+        }),
+      ],
+    },
+  }),
+  worker: exactly({
+    ...{ since: time, alive: time, hasEnded: flag },
+    ...{ done: total, failed: total, seconds: time, requests: total, throttled: total },
+  }),
 };
 
-interface Kinds {
+/** By the kind of record. */
+export const RECORD_SCHEMAS: Readonly<Record<string, JsonObject>> = Object.fromEntries(
+  Object.entries(SHAPES).map(([kind, shape]) => [kind, { title: `Record of a fleet: ${kind}`, ...shape }]),
+);
+
+export interface Kinds {
   readonly request: RunRequest;
   readonly pending: Pending;
   readonly state: RunState;
@@ -194,6 +230,8 @@ interface Kinds {
   readonly scheduled: ScheduledResult;
   readonly pace: Pace;
   readonly names: { readonly names: readonly string[] };
+  readonly activity: Activity;
+  readonly worker: WorkerRecord;
 }
 
 /** Of kinds that are read often, and are short. */
@@ -207,6 +245,8 @@ const MOST_CHARACTERS: Readonly<Record<keyof Kinds, number>> = {
   scheduled: MAX_RECORD_CHARACTERS,
   pace: MAX_SHORT_CHARACTERS,
   names: MAX_SHORT_CHARACTERS,
+  activity: MAX_SHORT_CHARACTERS,
+  worker: MAX_SHORT_CHARACTERS,
 };
 
 /** A record's value, and the version to write over. */
@@ -229,7 +269,7 @@ export class Records {
     if (stored === null) return { version: 0, value: null };
     const { version, text } = stored;
     if (text === null || text.length > MOST_CHARACTERS[kind]) return { version, value: null };
-    const validate = await compiledSchema(RECORD_SCHEMAS[kind], "first");
+    const validate = await compiledSchema(RECORD_SCHEMAS[kind] as JsonObject, "first");
     try {
       const value: Kinds[Kind] = JSON.parse(text);
       return { version, value: validate(value) ? value : null };

@@ -1,12 +1,11 @@
 /** Runs a command for each account of a fleet: workers take accounts from a queue until nothing waits, or something says stop. */
 
 import { setMaxListeners } from "node:events";
-import type { AccountResult, NotRunReason } from "../model/fleet.ts";
+import type { AccountResult, NotRunReason, Ran } from "../model/fleet.ts";
 import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import { KeptOutcomes } from "./kept-outcomes.ts";
 import type { FleetQueue } from "./queue.ts";
-import type { Ran } from "./records.ts";
 
 export interface FleetRun {
   /** Those that are selected, in the order in which they are begun. */

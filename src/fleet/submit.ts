@@ -2,13 +2,13 @@
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Ran } from "../model/fleet.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import {
   FLEET_KEY,
   MAX_PENDING_RUNS,
   type PendingRun,
   printable,
-  type Ran,
   Records,
   type RunRequest,
   requestKey,

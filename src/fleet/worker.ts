@@ -5,13 +5,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PaceCell } from "../api/index.ts";
+import type { Ran } from "../model/fleet.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import type { Lease } from "./queue.ts";
 import {
   type Found,
   type PendingRun,
   pendingKey,
-  type Ran,
   Records,
   type RunRequest,
   type RunState,
