@@ -106,7 +106,7 @@ describe("what is there already", () => {
     const elsewhere = await folder({});
     await symlink(elsewhere, join(cwd, "out"));
     for (const name of ["out", "out/deep"]) {
-      const words = [`${name} leads out of this folder by a symbolic link`, "fix: Name the place itself."];
+      const words = [`${name} leads out of this folder by a symbolic link`, "Name the place itself."];
       expectPlain(await run(["init", name], { cwd }), 4, words);
     }
     expect(await filesOf(elsewhere)).toEqual([]);
