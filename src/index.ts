@@ -4,6 +4,8 @@
  * `tenon/watch`.
  */
 
+import type { LoadOptions } from "./manifest/load.ts";
+import { LastingFiles } from "./manifest/parse.ts";
 import type { OpenOptions, OpenProject } from "./open.ts";
 
 export type { Timeouts } from "./api/connection.ts";
@@ -17,8 +19,11 @@ export {
   checkBaseUrl,
   isDialect,
   NEUTRAL_DIALECT,
+  type PaceCell,
+  type PaceWindow,
   type ReadClient,
   SERVICES,
+  type SeenLimits,
   type Service,
   serviceAt,
   serviceCalled,
@@ -121,6 +126,7 @@ export {
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
   type Family,
   type FamilyMember,
+  type FleetInput,
   type FreeSpace,
   type Gap,
   type GivenValue,
@@ -192,4 +198,8 @@ export async function open(options: OpenOptions): Promise<OpenProject> {
   return openProject(options);
 }
 export { CHECKED_ITEM_CHARACTERS, MAX_CHECKED_CHARACTERS, MAX_CHECKED_ENVIRONMENTS } from "./manifest/limits.ts";
-export { LastingFiles } from "./manifest/parse.ts";
+
+/** What several loads of one project share, as `parsed` of `LoadOptions`: each text is parsed once. */
+export function shareParsedFiles(): NonNullable<LoadOptions["parsed"]> {
+  return new LastingFiles();
+}

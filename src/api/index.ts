@@ -17,7 +17,7 @@ export type { Clock } from "../model/clock.ts";
 export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
 export { type CheckedBaseUrl, checkBaseUrl, isLoopback, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
-export { MAX_PACE_ENDPOINTS, type Pace, type PaceCell } from "./pace.ts";
+export { MAX_PACE_ENDPOINTS, type PaceCell, type PaceWindow, type SeenLimits } from "./pace.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
 
 /** A shorter token is no secret, and to redact it would spoil the words of messages. */

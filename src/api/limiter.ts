@@ -1,7 +1,7 @@
 /** The one gate all requests go through: first come, first served, as far as each endpoint's limit allows. */
 
 import type { Clock } from "../model/clock.ts";
-import { handedBuckets, handedLimit, keptLimit, type Pace, paceOf } from "./pace.ts";
+import { handedBuckets, handedLimit, keptLimit, paceOf, type SeenLimits } from "./pace.ts";
 import {
   type Admission,
   admits,
@@ -28,7 +28,7 @@ export interface Limiter {
   acquire(endpoint: string, place: number | null, signal: AbortSignal | undefined): Promise<Permit | null>;
   limits(): readonly RateLimitState[];
   /** For the next client of the same token. */
-  pace(): Pace;
+  pace(): SeenLimits;
 }
 
 export interface Permit {
@@ -44,7 +44,7 @@ export interface LimiterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   /** Of the last client of the same token; null or absent: nothing is known. */
-  readonly pace?: Pace | null;
+  readonly pace?: SeenLimits | null;
   reportThrottled(endpoint: string, milliseconds: number, because: "used-up" | "refused"): void;
 }
 

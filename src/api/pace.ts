@@ -21,11 +21,11 @@ export interface PaceWindow {
 
 /** Where a connection finds what was seen before it, and leaves, when it is closed, what it has seen itself. */
 export interface PaceCell {
-  seen: Pace | null;
+  seen: SeenLimits | null;
 }
 
 /** Plain data: it is kept as JSON. */
-export interface Pace {
+export interface SeenLimits {
   /** The lowest count that any endpoint reported last. `isShared`: endpoints are known to draw on it together. */
   readonly common: (PaceWindow & { readonly isShared: boolean }) | null;
   /** Those with a window of their own. */
@@ -33,7 +33,11 @@ export interface Pace {
 }
 
 /** @param now milliseconds since the epoch */
-export function paceOf(buckets: ReadonlyMap<string, Bucket>, { newest, relation }: SharedLimit, now: number): Pace {
+export function paceOf(
+  buckets: ReadonlyMap<string, Bucket>,
+  { newest, relation }: SharedLimit,
+  now: number,
+): SeenLimits {
   const isCommon = newest !== null && relation !== "separate" && newest.resetAt > now;
   const endpoints = [...buckets].flatMap(([endpoint, bucket]) => {
     const { limit, remaining, resetAt, pausedUntil } = bucket;
@@ -53,7 +57,7 @@ export function paceOf(buckets: ReadonlyMap<string, Bucket>, { newest, relation 
 }
 
 /** By endpoint. What is over, or would last too long, is left out. */
-export function handedBuckets({ endpoints }: Pace, now: number): Map<string, Bucket> {
+export function handedBuckets({ endpoints }: SeenLimits, now: number): Map<string, Bucket> {
   const usable = endpoints.slice(0, MAX_PACE_ENDPOINTS).filter((window) => isUsable(window, now));
   return new Map(
     usable.map(({ endpoint, limit, remaining, resetAt }) => [
@@ -64,7 +68,7 @@ export function handedBuckets({ endpoints }: Pace, now: number): Map<string, Buc
 }
 
 /** As long as nothing is known of the window itself, what may be common is taken to be. */
-export function handedLimit({ common }: Pace, now: number): SharedLimit {
+export function handedLimit({ common }: SeenLimits, now: number): SharedLimit {
   if (common === null || common.limit === null || !isUsable(common, now)) return UNKNOWN_LIMIT;
   const { limit, remaining, resetAt } = common;
   return { newest: { endpoint: "", limit, window: HANDED_WINDOW, remaining, resetAt }, relation: "shared" };
@@ -74,7 +78,7 @@ export function handedLimit({ common }: Pace, now: number): SharedLimit {
 const SAME_RESET_MILLISECONDS = 1_500;
 
 /** What the first answer leaves of it: whether there is a common limit, and nothing of the count. */
-export function keptLimit({ common }: Pace, answer: WindowObservation): SharedLimit {
+export function keptLimit({ common }: SeenLimits, answer: WindowObservation): SharedLimit {
   if (common === null) return UNKNOWN_LIMIT;
   const isSameWindow =
     answer.limit === common.limit && Math.abs(answer.resetAt - common.resetAt) <= SAME_RESET_MILLISECONDS;

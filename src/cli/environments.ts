@@ -3,13 +3,13 @@
 import {
   CHECKED_ITEM_CHARACTERS,
   type Diagnostic,
-  LastingFiles,
   type LoadOptions,
   lintProject,
   MAX_CHECKED_CHARACTERS,
   MAX_CHECKED_ENVIRONMENTS,
   Sources,
   type Span,
+  shareParsedFiles,
 } from "../index.ts";
 import { shellWord } from "../model/text.ts";
 import type { ProjectFlags } from "./flags.ts";
@@ -61,7 +61,7 @@ export async function checkEnvironments(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  { parsed = new LastingFiles(), ...others }: ReadOptions = {},
+  { parsed = shareParsedFiles(), ...others }: ReadOptions = {},
 ): Promise<Checked> {
   const reading = { ...others, parsed };
   const first = await run(directory, flags, dialect, { environment: null, ...reading });

@@ -10,7 +10,6 @@ import {
   type FinishedRun,
   type FleetCommand,
   type FleetStatus,
-  type RunningAccount,
   type WorkerStatus,
   type WorkerTotals,
 } from "../model/fleet.ts";

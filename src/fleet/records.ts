@@ -3,7 +3,7 @@
  * write anything there: what is read is measured before it is parsed, and has the shape that is described here, or is as good as absent.
  */
 
-import { MAX_PACE_ENDPOINTS, type Pace } from "../api/index.ts";
+import { MAX_PACE_ENDPOINTS, type SeenLimits } from "../api/index.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import type { FinishedRun, FleetCommand, Ran, RunningAccount, WorkerTotals } from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
@@ -228,7 +228,7 @@ export interface Kinds {
   readonly state: RunState;
   readonly schedule: Schedule;
   readonly scheduled: ScheduledResult;
-  readonly pace: Pace;
+  readonly pace: SeenLimits;
   readonly names: { readonly names: readonly string[] };
   readonly activity: Activity;
   readonly worker: WorkerRecord;

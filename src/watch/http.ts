@@ -113,7 +113,7 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /** Newline-terminated. Metrics without a sample are left out. */
 export function metricsText(metrics: readonly Metric[]): string {

@@ -1,7 +1,7 @@
 /** Limits that one client has seen and hands on to the next of the same token. */
 
 import { expect, onTestFinished, test } from "vitest";
-import type { Pace } from "../../src/api/pace.ts";
+import type { SeenLimits } from "../../src/api/pace.ts";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { JumpingClock, json, open, serve } from "./scripted.ts";
 import { LIMIT, Window } from "./window.ts";
@@ -15,7 +15,7 @@ async function service(requests: number): Promise<Emulator> {
 }
 
 /** Sends so many requests of two endpoints, and hands on what was seen. */
-async function use(baseUrl: string, count: number, seen: Pace | null): Promise<Pace | null> {
+async function use(baseUrl: string, count: number, seen: SeenLimits | null): Promise<SeenLimits | null> {
   const pace = { seen };
   const { api } = await open(baseUrl, { token: "emulator-token", clock, pace });
   await api.get({ path: ["domains"] });
@@ -50,7 +50,7 @@ test("a limit of an endpoint of its own, and a pause that was ordered, are hande
     if (isPaused) return json(response, 429, { errors: [] }, { "retry-after": "120" });
     return json(response, 200, { data: [] });
   });
-  const first = { seen: null as Pace | null };
+  const first = { seen: null as SeenLimits | null };
   const { api } = await open(baseUrl, { clock, pace: first });
   await Promise.all(Array.from({ length: LIMIT }, () => api.get({ path: ["vpcs"] })));
   const stop = new AbortController();

@@ -37,7 +37,7 @@ test("a fleet's progress counts accounts, the requests of the last seconds, and 
 });
 
 test("a terminal shows the progress on a line that it takes away, and an account's own output has none", async () => {
-  const { cwd, env } = await fleetOf(3, { latencyMilliseconds: 120 });
+  const { cwd, env } = await fleetOf(3, { latencyMilliseconds: 500 });
   const { terminal, printed, said } = stage(env);
   const shown = { ...terminal, messages: { ...terminal.messages, isTerminal: true, width: 120 } };
   const code = await runCommand(shown, ["fleet", "plan", `${cwd}/fleet.yaml`, "--workers", "1"]);

@@ -1,7 +1,7 @@
 /** Threats by what the workers of a fleet keep of an account's limits. */
 
 import { expect, onTestFinished, test } from "vitest";
-import { MAX_HANDED_MILLISECONDS, type Pace } from "../../src/api/pace.ts";
+import { MAX_HANDED_MILLISECONDS, type SeenLimits } from "../../src/api/pace.ts";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { JumpingClock, open } from "../api/scripted.ts";
 
@@ -13,13 +13,13 @@ async function service(requests: number): Promise<Emulator> {
   return running;
 }
 
-async function use(baseUrl: string, count: number, seen: Pace | null): Promise<void> {
+async function use(baseUrl: string, count: number, seen: SeenLimits | null): Promise<void> {
   const { api } = await open(baseUrl, { token: "emulator-token", clock, pace: { seen } });
   await api.get({ path: ["domains"] });
   await Promise.all(Array.from({ length: count }, () => api.get({ path: ["vpcs"] })));
 }
 
-function forged(remaining: number, milliseconds: number): Pace {
+function forged(remaining: number, milliseconds: number): SeenLimits {
   const window = { limit: 20, remaining, resetAt: clock.now() + milliseconds };
   const endpoints = ["GET /vpcs", "GET /domains"].map((endpoint) => ({ endpoint, ...window }));
   return { common: { ...window, isShared: true }, endpoints };

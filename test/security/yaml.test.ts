@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { folder as project } from "../cli/run.ts";
+import { folder as project, run } from "../cli/run.ts";
 import { codes, loadText, zone } from "../manifest/support.ts";
 import { refuse } from "./hostile.ts";
 
@@ -49,6 +49,9 @@ test("a text of megabytes is refused by its field's limit, and shown in part", a
 
 test("six thousand errors fit into a log", async () => {
   const cwd = await project({ "tenon.yaml": `tenon: 1\nvpcs:\n${"  - { lable: a }\n".repeat(3_000)}` });
-  const { stderr } = await refuse(cwd, ["error[", "6000 errors; the first 1,000 are shown"]);
-  expect(stderr.length).toBeLessThan(1_000_000);
+  const { stderr } = await refuse(cwd, ["error[", "and 2,997 more like these; --full shows each", "6000 errors"]);
+  expect(stderr.length).toBeLessThan(10_000);
+  const { stderr: full } = await run(["validate", "--full"], { cwd });
+  expect(full).toContain("6000 errors; the first 1,000 are shown");
+  expect(full.length).toBeLessThan(1_000_000);
 });
