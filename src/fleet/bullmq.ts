@@ -18,6 +18,13 @@ const MAX_STALLED_COUNT = 1_000_000;
 /** No account of a fleet file has a longer name. */
 const MAX_NAME_CHARACTERS = 200;
 
+/** PostgreSQL's backend would wait until the next delayed job is due, and a signal with it. */
+class BoundedWorker extends Worker {
+  override get maximumBlockTimeout(): number {
+    return TAKE_SECONDS;
+  }
+}
+
 interface Backend {
   /** Connections as BullMQ takes them. */
   readonly connection: never;
@@ -93,7 +100,7 @@ export class BullQueue implements FleetQueue {
       ...{ connection, prefix, autorun: false, drainDelay: TAKE_SECONDS, lockDuration: leaseMilliseconds },
       ...{ stalledInterval: leaseMilliseconds, maxStalledCount: MAX_STALLED_COUNT, skipLockRenewal: true },
     };
-    const worker = new Worker(queue, null, options, factory as never);
+    const worker = new BoundedWorker(queue, null, options, factory as never);
     worker.on("error", this.#report);
     await worker.startStalledCheckTimer();
     return worker;
