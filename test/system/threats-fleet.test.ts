@@ -53,13 +53,13 @@ test("a forged job or record runs nothing that the worker does not have, gives n
   for (const [index, text] of forged.entries()) {
     const id = `${index}${RUN.slice(1)}`;
     await put(`run/${id}`, text);
-    await put("pending/a1", pending([{ run: id, digest, plan: null }]));
+    await put("pending/a1", pending([{ run: id, digest, plan: null, at: 0 }]));
     await wake(client, "a1");
   }
   // A sound request of somebody whose project is another one, and accounts that there are not.
   await put(`run/${OTHER}`, request({}));
-  await put("pending/a1", pending([{ run: OTHER, digest, plan: null }]));
-  await put("pending/other", pending([{ run: OTHER, digest, plan: null }]));
+  await put("pending/a1", pending([{ run: OTHER, digest, plan: null, at: 0 }]));
+  await put("pending/other", pending([{ run: OTHER, digest, plan: null, at: 0 }]));
   for (const name of ["a1", "other", "../../etc", "x".repeat(100_000), "", "__proto__"]) await wake(client, name);
   await worker.untilSaid("a1: left for another worker: the entry or the project of a1 differs");
   expect(fleet.accounts.flatMap(({ service }) => service.requests)).toEqual([]);
@@ -120,6 +120,7 @@ test("what a worker reports cannot steer a terminal, nor break a document", asyn
     code: 0,
     headline: "\u001b[2Jfine",
     text: "\u001b]0;title\u0007\u009b2Jtext",
+    markup: "plain",
     document: "} {",
   };
   const state = JSON.stringify({ state: "done", outcome, plan: null });
