@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -32,6 +32,7 @@ const MEMORY_ACCOUNTS = 100;
 const MEMORY_ZONES = 20;
 const GOAL_GROWTH = 1.1;
 const TOKEN = "emulator-token";
+const RECORDS = [{ type: "A", name: "www", target: "192.0.2.1" }];
 
 const redis = findProgram("redis-server");
 if (redis === undefined) {
@@ -53,7 +54,7 @@ try {
 }
 
 async function timeBesideLimits(queue) {
-  const accounts = await startAccounts(ACCOUNTS, ZONES, { limit: LIMIT, windowSeconds: WINDOW_SECONDS });
+  const accounts = await startAccounts(ACCOUNTS, ZONES, { requests: LIMIT, seconds: WINDOW_SECONDS });
   const alone = await run(accounts, ["fleet", "plan", "--workers", String(SLOTS)], {});
   report("one process", alone, alone.requests);
   for (const count of [1, 2, 4]) {
@@ -132,8 +133,6 @@ async function startAccounts(count, zones, rateLimit) {
   return { own, services };
 }
 
-const RECORDS = [{ type: "A", name: "www", target: "192.0.2.1" }];
-
 async function startWorkers({ own }, queue, count, slots) {
   const workers = [];
   for (let at = 0; at < count; at += 1) {
@@ -190,9 +189,15 @@ async function startRedis() {
   const { port } = server.address();
   await new Promise((resolve) => server.close(resolve));
   const words = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--maxmemory-policy", "noeviction"];
-  const child = spawn(redis, words, { stdio: ["ignore", "pipe", "inherit"] });
-  children.push(child);
-  for await (const line of createInterface(child.stdout)) if (line.includes("Ready to accept")) break;
-  child.stdout.resume();
+  children.push(spawn(redis, words, { stdio: "ignore" }));
+  while (!(await listens(port))) await sleep(50);
   return `redis://127.0.0.1:${port}`;
+}
+
+function listens(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
 }
