@@ -21,8 +21,9 @@ const DEFAULT_SAMPLE = 200;
 const ONE_IN_TWENTY_DEVIATIONS = 1.645;
 const DEFAULT_SEED = 20_261_122;
 
-/** What runs in a browser, which test:system alone has. */
-const IN_BROWSER = "src/render/html/client/";
+/** What runs in a browser, or beside a server of a queue: test:system alone has these. */
+const IN_SYSTEM =
+  /^src\/(?:render\/html\/client\/|fleet\/(?:activity|bullmq|digest|open-store|postgres|redis|submit|token|worker)\.ts$|cli\/(?:commands\/)?fleet-(?:metrics|queue|status|worker)\.ts$)/;
 
 /** Of the tests that execute a place the nearest are run: what only the hundredth notices is as good as unnoticed. */
 const MAX_TEST_FILES = 25;
@@ -81,7 +82,7 @@ async function main() {
 function allSites() {
   const files = readdirSync(join(ROOT, "src"), { recursive: true })
     .map((file) => `src/${file.split(sep).join("/")}`)
-    .filter((file) => file.endsWith(".ts") && file.includes(values.only ?? "") && !file.startsWith(IN_BROWSER))
+    .filter((file) => file.endsWith(".ts") && file.includes(values.only ?? "") && !IN_SYSTEM.test(file))
     .sort();
   const sites = files.flatMap((file) => sitesOf(file, readFileSync(join(ROOT, file), "utf8")));
   const known = new Set(EQUIVALENT.map(({ file, code, name }) => JSON.stringify([file, code, name])));
