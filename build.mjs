@@ -84,7 +84,15 @@ async function bundle({ folder, input, plugins = [], codeSplitting, format = "es
     input,
     platform: "node",
     preserveEntrySignatures: "allow-extension",
-    plugins: [...plugins, partOfUndici(), withoutHttp2(), withoutNative(), bundledRequire(), mapsToSource()],
+    plugins: [
+      ...plugins,
+      partOfUndici(),
+      withoutUnusedOfUndici(),
+      withoutHttp2(),
+      withoutNative(),
+      bundledRequire(),
+      mapsToSource(),
+    ],
     onLog: failAtWarnings,
   });
   rmSync(folder, { recursive: true, force: true });
@@ -181,10 +189,12 @@ class ModuleGraph {
   }
 }
 
+const UNDICI = join(ROOT, "node_modules/undici/lib");
+
 /** Of undici only what sends requests: to load its fetch, its WebSocket and its caches takes longer than all else that a small plan does. */
 function partOfUndici() {
   const id = "\0undici";
-  const from = (file) => JSON.stringify(join(ROOT, "node_modules/undici/lib", file));
+  const from = (file) => JSON.stringify(join(UNDICI, file));
   // As undici's own entry does it: a proxy is asked with `connect`.
   const code = `import api from ${from("api/index.js")};
 import Dispatcher from ${from("dispatcher/dispatcher.js")};
@@ -197,6 +207,28 @@ export { default as Pool } from ${from("dispatcher/pool.js")};`;
     resolveId: (source) => (source === "undici" ? id : null),
     load: (module) => (module === id ? code : null),
   };
+}
+
+/** By file: a text, and what stands in its place. */
+const UNUSED_BY_UNDICI = [
+  // Node's client and server, for a limit that `src/api/undici.ts` sets itself, and for bodies that are a server's requests.
+  ["dispatcher/client.js", "= http &&\n  http.maxHeaderSize &&", "=\n  "],
+  ["dispatcher/client.js", "  Number.isInteger(http.maxHeaderSize) &&\n  http.maxHeaderSize > 0", "  true\n  "],
+  ["core/util.js", "const { IncomingMessage } = require('node:http')", "const IncomingMessage = null"],
+];
+
+/** @throws where a release of undici has another text */
+function withoutUnusedOfUndici() {
+  const transform = (code, id) => {
+    const edits = UNUSED_BY_UNDICI.filter(([file]) => id === join(UNDICI, file));
+    let left = code;
+    for (const [file, text, instead] of edits) {
+      if (!left.includes(text)) throw new Error(`undici's ${file} has no text ${text}`);
+      left = left.replace(text, instead);
+    }
+    return edits.length === 0 ? null : { code: left, map: null };
+  };
+  return { name: "without-unused-of-undici", transform };
 }
 
 /** Nothing here speaks HTTP/2. undici and fastify load Node's for those who do, which takes a twentieth of a small plan. */

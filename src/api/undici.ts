@@ -31,6 +31,8 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 
 /** A page of 500 records may carry targets of 65,535 characters. */
 export const MAX_ANSWER_BYTES: number = 64 * 1024 * 1024;
+/** Node's own default; undici would load Node's client to ask for it. */
+const MAX_ANSWER_HEADER_BYTES = 16 * 1024;
 /** Informational answers (1xx) before the one that counts: each starts undici's wait for a head anew. */
 export const MAX_INFORMATIONAL_ANSWERS = 20;
 /** Idle connections are kept this long: longer makes it likelier that the service closes one just as a POST is sent. */
@@ -55,6 +57,7 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
     bodyTimeout: options.timeouts.body,
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
     maxResponseSize: MAX_ANSWER_BYTES,
+    maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
   };
   // Empty strings keep undici from looking into the process's environment. Plain http is for loopback only, which
   // is never proxied, so that HTTP_PROXY has no use here.

@@ -56,7 +56,8 @@ export function openTerminal(process: NodeJS.Process, interrupt: Interrupt): Ter
     interrupt,
     results: lookOf(process.stdout, process.env),
     messages: lookOf(process.stderr, process.env),
-    canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    // In this order: Node makes the stream of stdin when it is first looked at.
+    canAsk: process.stderr.isTTY === true && process.stdin.isTTY === true,
     print: (text) => void process.stdout.write(text),
     say: (text) => void process.stderr.write(text),
   };

@@ -40,32 +40,40 @@ function isAscii(text: string): boolean {
 
 // The Unicode form of a name in punycode.
 
-/** What a label may be written in: one script, or those that are always written together (UTS 39, 5.2). */
-const SCRIPTS: readonly RegExp[] = [
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Common}\p{Script=Inherited}]+$/u,
-  /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Common}\p{Script=Inherited}]+$/u,
-  ...[
-    "Latin",
-    "Greek",
-    "Cyrillic",
-    "Armenian",
-    "Georgian",
-    "Devanagari",
-    "Bengali",
-    "Gurmukhi",
-    "Gujarati",
-    "Tamil",
-    "Telugu",
-    "Kannada",
-    "Malayalam",
-    "Sinhala",
-    "Thai",
-    "Lao",
-    "Khmer",
-    "Myanmar",
-    "Ethiopic",
-  ].map((script) => new RegExp(`^[\\p{Script=${script}}\\p{Script=Common}\\p{Script=Inherited}]+$`, "u")),
-];
+let scripts: readonly RegExp[] | null = null;
+
+/**
+ * What a label may be written in: one script, or those that are always written together (UTS 39, 5.2). Made when the first such label is
+ * looked at: to read Unicode's tables takes as long as to plan a small zone.
+ */
+function scriptsOfLabels(): readonly RegExp[] {
+  scripts ??= [
+    /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Common}\p{Script=Inherited}]+$/u,
+    /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Common}\p{Script=Inherited}]+$/u,
+    ...[
+      "Latin",
+      "Greek",
+      "Cyrillic",
+      "Armenian",
+      "Georgian",
+      "Devanagari",
+      "Bengali",
+      "Gurmukhi",
+      "Gujarati",
+      "Tamil",
+      "Telugu",
+      "Kannada",
+      "Malayalam",
+      "Sinhala",
+      "Thai",
+      "Lao",
+      "Khmer",
+      "Myanmar",
+      "Ethiopic",
+    ].map((script) => new RegExp(`^[\\p{Script=${script}}\\p{Script=Common}\\p{Script=Inherited}]+$`, "u")),
+  ];
+  return scripts;
+}
 
 /** The ranges that Unicode keeps for scripts written from right to left. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
@@ -99,7 +107,7 @@ function unicodeLabel(label: string): string | null {
   const unicode = domainToUnicode(label);
   if (unicode === "" || unicode === label || toAscii(unicode) !== label) return null;
   if (!WRITTEN.test(unicode) || RIGHT_TO_LEFT.test(unicode) || DISGUISE.test(unicode)) return null;
-  return SCRIPTS.some((script) => script.test(unicode)) ? unicode : null;
+  return scriptsOfLabels().some((script) => script.test(unicode)) ? unicode : null;
 }
 
 export interface Disguise {
@@ -119,7 +127,7 @@ export function disguiseOf(name: string): Disguise | null {
     const shown = label.startsWith("xn--") ? domainToUnicode(label) || label : label;
     const isDisguise = shown !== label && DISGUISE.test(shown);
     const isMixed =
-      shown !== label && !isDisguise && WRITTEN.test(shown) && !SCRIPTS.some((script) => script.test(shown));
+      shown !== label && !isDisguise && WRITTEN.test(shown) && !scriptsOfLabels().some((script) => script.test(shown));
     return { shown, as: isDisguise ? plainOf(shown) : label, isDisguise, isMixed };
   });
   const shown = labels.map((label) => label.shown).join(".");

@@ -99,7 +99,7 @@ test("plan loads the client, of undici only what sends requests, and of Node onl
   expect({ files, libraries }).toEqual({ files: 7, libraries: [...READING, "undici"].sort() });
   expect(undici).toContain("dispatcher/pool.js");
   expect(undici.filter((file) => /fetch\/index|websocket\/|cache|mock|interceptor/.test(file))).toEqual([]);
-  expect(ofNode.filter((name) => COSTLY.includes(name))).toEqual(["assert", "http", "v8"]);
+  expect(ofNode.filter((name) => COSTLY.includes(name))).toEqual(["assert", "v8"]);
 });
 
 test("a small plan does not load the tables of languages to format a number", async () => {
