@@ -151,7 +151,8 @@ test("a page is kept up to date, stays text, and ends with the command", async (
     expect(await tab.locator("#account-3").textContent()).toMatch(/\d+ s ago/);
     // Filters go by what is there now.
     await tab.check("[value=done]");
-    expect(await tab.locator("output[name=count]").textContent()).toBe("4 of 4 accounts");
+    // What an account came to arrives before its state.
+    await expect.poll(() => tab.locator("output[name=count]").textContent()).toBe("4 of 4 accounts");
     await tab.selectOption("[name=label]", { label: `tier=${hostile}` });
     expect(await tab.locator("output[name=count]").textContent()).toBe("2 of 4 accounts");
     expect(await tab.locator("img").count()).toBe(0);

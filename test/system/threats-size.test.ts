@@ -105,16 +105,25 @@ test("a signal ends every computation at once: loading, linting, planning, showi
   ] as const) {
     const begin = performance.now();
     await run(args, { cwd });
-    const wholeMilliseconds = performance.now() - begin;
-    for (const share of shares) {
-      const child = start(args, { cwd });
-      const end = new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
-      child.stdout.resume();
-      child.stderr.resume();
-      await setTimeout(share * wholeMilliseconds);
-      child.kill("SIGTERM");
-      expect(await end).toEqual({ code: null, signal: "SIGTERM" });
-    }
+    let wholeMilliseconds = performance.now() - begin;
+    for (const share of shares)
+      for (;;) {
+        const started = performance.now();
+        const child = start(args, { cwd });
+        const end = new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
+        child.stdout.resume();
+        child.stderr.resume();
+        await Promise.race([setTimeout(share * wholeMilliseconds), end]);
+        const ended = child.exitCode !== null;
+        child.kill("SIGTERM");
+        const how = await end;
+        // A run that was done before its signal says nothing, but that the machine is faster by now.
+        if (ended) wholeMilliseconds = Math.min(wholeMilliseconds * 0.8, performance.now() - started);
+        else {
+          expect(how).toEqual({ code: null, signal: "SIGTERM" });
+          break;
+        }
+      }
   }
 }, 240_000);
 
