@@ -19,7 +19,7 @@ export default defineConfig({
         TENON_ACCOUNT: "",
       },
       // A sample of what test:chaos looks at in full.
-      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "60",
+      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "30",
     },
     // Many tests wait, for a process of their own or for the time of a retry: three more at a time than there are cores take a third less time.
     maxWorkers: availableParallelism() + 3,

@@ -191,7 +191,7 @@ test("nothing of an answer that holds the token is shown or saved, in whatever s
     ...["x", "xy", "user:", "Bearer "].map((before) => Buffer.from(`${before}${TOKEN}yz`).toString("base64")),
     Buffer.from(`x${TOKEN}`).toString("base64url"),
   ];
-  for (const spelling of spellings) {
+  for (const [index, spelling] of spellings.entries()) {
     const vpc = { id: 3, label: "prod", region: "us-east", description: `see ${spelling} there`, subnets: [] };
     const service = await oddService((_, response) =>
       response.end(JSON.stringify({ data: [vpc], page: 1, pages: 1, results: 1 })),
@@ -202,7 +202,7 @@ test("nothing of an answer that holds the token is shown or saved, in whatever s
       ["plan", "--format", "json"],
       ["drift", "--format", "markdown"],
     ]) {
-      const ended = await run([...args, "--retry-for", "0s"], { cwd, env });
+      const ended = await (index === 0 ? run : here)([...args, "--retry-for", "0s"], { cwd, env });
       expect([spelling, ended.code, ...leaks(ended.stdout + ended.stderr, [TOKEN])]).toEqual([spelling, 1]);
       expect(ended.stdout + ended.stderr).not.toContain(spelling);
       expect(ended.stdout + ended.stderr).toContain("contains the token");

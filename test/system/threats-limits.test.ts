@@ -28,7 +28,7 @@ import { change, plan } from "../render/plans.ts";
 import { codesOf, importFiles } from "../support/imports.ts";
 import { growth, operationsOf } from "../support/operations.ts";
 
-// Each of these is a manifest of a megabyte or two at most. What would take gigabytes, or minutes, is in test/system/budgets.test.ts.
+// Each of these is a manifest of a megabyte or two at most, and is refused within the process. What takes gigabytes, or a process of its own, is in threats-size.test.ts.
 
 const MASTER = "type: master\n    soa_email: a@a.example";
 
