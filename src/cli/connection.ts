@@ -166,6 +166,33 @@ export function redactToken(text: string, token: string): string {
   return spellingsOf(token).reduce((redacted, spelling) => redacted.replaceAll(spelling, "[redacted]"), text);
 }
 
+/**
+ * The same data with other words in the token's place, in every text and key of it. Data, not what is rendered of it: a text that is cut to
+ * length may end within the token. @param token undefined: there is none
+ */
+export function redactData<Data>(data: Data, token: string | undefined): Data {
+  const spellings = token === undefined ? [] : spellingsOf(token);
+  return token === undefined || spellings.length === 0 ? data : (redacted(data, token, spellings) as Data);
+}
+
+/** What holds none is returned as it is. */
+function redacted(value: unknown, token: string, spellings: readonly string[]): unknown {
+  if (typeof value === "string")
+    return spellings.some((spelling) => value.includes(spelling)) ? redactToken(value, token) : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const entries = value.map((entry) => redacted(entry, token, spellings));
+    return entries.some((entry, index) => entry !== value[index]) ? entries : value;
+  }
+  let isSame = true;
+  const fields = Object.entries(value).map(([key, field]) => {
+    const pair = [redactToken(key, token), redacted(field, token, spellings)] as const;
+    if (pair[0] !== key || pair[1] !== field) isSame = false;
+    return pair;
+  });
+  return isSame ? value : Object.fromEntries(fields);
+}
+
 /** None of a token that is too short. */
 function spellingsOf(token: string): string[] {
   const plain = token.trim();

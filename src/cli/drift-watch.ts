@@ -3,6 +3,7 @@
 import { type Drift, systemClock } from "../index.ts";
 import { renderNewsJson, renderNewsMessage, renderNewsText } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
+import { redactData, redactToken } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
@@ -22,7 +23,7 @@ const DEFAULT_EVERY_SECONDS = 300;
 export async function watch(
   terminal: Terminal,
   flags: WatchFlags,
-  look: (terminal: Terminal, use: (found: Drift) => Promise<ExitCode>) => Promise<ExitCode>,
+  look: (terminal: Terminal, use: (found: Drift, token: string | undefined) => Promise<ExitCode>) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { checkWebhookUrl, openWebhook, serveWatch, WatchStatus, watchDrift } = await import("../watch/index.ts");
   const address = flags.webhook || terminal.environment["TENON_WEBHOOK"] || null;
@@ -49,15 +50,18 @@ export async function watch(
     const webhook = checked === null ? null : await openWebhook(checked.url, environment);
     try {
       let code: ExitCode = EXIT.error;
+      // What a chat is sent is passed on. A look that fails may show lines of a manifest: the token is then that of the look before.
+      let token: string | undefined;
       const failed = await watchDrift({
         ...{ everyMilliseconds, clock: systemClock, signal: interrupt.first, status },
         look: async () => {
           const found: Drift[] = [];
-          code = await look(quiet.terminal, async (drift) => {
-            found.push(drift);
+          code = await look(quiet.terminal, async (drift, used) => {
+            token = used;
+            found.push(redactData(drift, used));
             return EXIT.done;
           });
-          const said = quiet.take();
+          const said = token === undefined ? quiet.take() : redactToken(quiet.take(), token);
           const [drift] = found;
           // Each look of an outage ends at another list, after other attempts. What is wrong with the manifests is another matter each time.
           if (drift === undefined)

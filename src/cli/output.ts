@@ -7,7 +7,7 @@ import { type PageOptions, renderPlanHtml, renderPlanMarkdown, renderPlanText } 
 import { renderPlanJsonParts } from "../render/plan-json.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
-import { holdsToken } from "./connection.ts";
+import { holdsToken, redactData, redactToken } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { Format } from "./flags.ts";
 import { asDiagnostic, type CommandError, sayError } from "./messages.ts";
@@ -15,21 +15,21 @@ import type { Terminal } from "./terminal.ts";
 
 // Showing a plan in the requested format.
 
-/** @param token that must not be in a file with the plan, or in its page; undefined: there is none */
+/** @param token that must not be in a file with the plan, in its page, or in its markdown; undefined: there is none */
 export async function showPlan(terminal: Terminal, plan: Plan, format: Format, token?: string): Promise<void> {
-  for (const text of planText(terminal, plan, format)) terminal.print(text);
+  for (const text of planText(terminal, plan, format, token)) terminal.print(text);
   terminal.document?.(renderPlanJsonParts(plan), token);
   await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
 }
 
-function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<string> {
+function planText(terminal: Terminal, plan: Plan, format: Format, token: string | undefined): Iterable<string> {
   switch (format) {
     case "text":
       return [renderPlanText(plan, terminal.results)];
     case "json":
       return renderPlanJsonParts(plan);
     case "markdown":
-      return [renderPlanMarkdown(plan)];
+      return [withoutToken((hide) => renderPlanMarkdown(hide(plan)), token)];
     case "html":
       // `withPage` prints it.
       return [];
@@ -52,15 +52,29 @@ export function printJson(terminal: Terminal, format: Format, make: () => string
 
 const VARIABLE = "GITHUB_STEP_SUMMARY";
 
+/** Makes markdown, newline-terminated, of data that it has passed through `hide`, which takes the token out. */
+export type Markdown = (hide: <Data>(data: Data) => Data) => string;
+
+/** Comments and summaries are made to be passed on. @param token undefined: there is none */
+function withoutToken(markdown: Markdown, token: string | undefined): string {
+  const text = markdown((data) => redactData(data, token));
+  return token === undefined ? text : redactToken(text, token);
+}
+
 /**
  * Does nothing if the variable is not set. A failure is only a warning, as the command has done its work.
- * @param markdown makes the text, newline-terminated, if it is needed; an empty line separates it from other text of the step
+ * @param markdown makes the text if it is needed; an empty line separates it from other text of the step
+ * @param token that must not be in it; undefined: there is none
  */
-export async function writeGithubSummary({ environment, say }: Terminal, markdown: () => string): Promise<void> {
+export async function writeGithubSummary(
+  { environment, say }: Terminal,
+  markdown: Markdown,
+  token: string | undefined,
+): Promise<void> {
   const file = environment[VARIABLE] ?? "";
   if (file === "") return;
   try {
-    await appendFile(file, `${markdown()}\n`);
+    await appendFile(file, `${withoutToken(markdown, token)}\n`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     say(`warning: the summary of the step cannot be written: ${escapeText(why)}\n`);
@@ -68,9 +82,14 @@ export async function writeGithubSummary({ environment, say }: Terminal, markdow
 }
 
 /** Prints markdown to stdout if that is the format, and to the step summary if there is one. */
-export async function printMarkdown(terminal: Terminal, format: Format, markdown: () => string): Promise<void> {
-  if (format === "markdown") terminal.print(markdown());
-  await writeGithubSummary(terminal, markdown);
+export async function printMarkdown(
+  terminal: Terminal,
+  format: Format,
+  markdown: Markdown,
+  token: string | undefined,
+): Promise<void> {
+  if (format === "markdown") terminal.print(withoutToken(markdown, token));
+  await writeGithubSummary(terminal, markdown, token);
 }
 
 // `--format json`: stdout holds JSON even after an error, so that a program never has to read stderr.
@@ -259,7 +278,7 @@ interface JsonFile extends JsonDocument {
 /** Says why if the file cannot be written. A document that holds the access token is not. */
 export async function writeJson(terminal: Terminal, { file, parts, token, noun }: JsonFile): Promise<boolean> {
   try {
-    await writeWhole(file, withoutToken(parts, token), FILE_MODE);
+    await writeWhole(file, partsWithoutToken(parts, token), FILE_MODE);
     return true;
   } catch (error) {
     if (error instanceof TokenInDocument) {
@@ -283,7 +302,7 @@ function sayTokenHeld(terminal: Terminal, what: string): void {
 }
 
 /** No part that holds the token is handed on. A part ends with a line, so that the token is never divided. */
-function* withoutToken(parts: Iterable<string>, token: string | undefined): Generator<string> {
+function* partsWithoutToken(parts: Iterable<string>, token: string | undefined): Generator<string> {
   for (const part of parts) {
     if (token !== undefined && holdsToken(part, token)) throw new TokenInDocument();
     yield part;

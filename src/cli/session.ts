@@ -47,6 +47,8 @@ export interface Session<Client extends ReadClient = ReadClient> {
   readonly checkSelection?: boolean;
   /** null: the run is about the whole project. */
   readonly changedSince: ChangedSince | null;
+  /** undefined: there is no token, as nothing is sent. */
+  readonly token?: string;
   /** The files that plans of this session want to upload: each is checked once. */
   readonly uploads: UploadFiles;
   /** For the goal `undo`: the run that is taken back. */
@@ -61,8 +63,6 @@ export interface PlanSession extends Omit<Session, "connection"> {
   readonly sendsFiles?: false;
   /** Diagnostics from before planning, printed with the plan. */
   readonly warnings?: readonly Diagnostic[];
-  /** undefined: there is no token, as nothing is sent. */
-  readonly token?: string;
   /** The time and account of a snapshot; if absent, the current time and TENON_ACCOUNT. */
   readonly moment?: Moment;
 }
@@ -110,7 +110,8 @@ export async function inSession<Client extends ReadClient>(
     const undoing = await runToUndo(terminal, flags, project, connection.baseUrl);
     if (!undoing.ok) return undoing.code;
     const uploads = new UploadFiles(project.root);
-    return work({ project, connection, api, terminal, flags, goal, changedSince, uploads, ...undoing.session });
+    const { token } = connection;
+    return work({ project, connection, api, token, terminal, flags, goal, changedSince, uploads, ...undoing.session });
   });
 }
 
@@ -203,9 +204,9 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   return plan.refusals.length === 0 ? { ok: true, plan, desired, live, longLists } : refused(session, plan);
 }
 
-async function refused({ terminal, project, flags }: PlanSession, plan: Plan): Promise<Planned> {
+async function refused({ terminal, project, flags, token }: PlanSession, plan: Plan): Promise<Planned> {
   sayDiagnostics(terminal, plan.refusals, project.sources);
-  await printMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
+  await printMarkdown(terminal, flags.format, (hide) => renderPlanMarkdown(hide(plan)), token);
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 

@@ -61,26 +61,31 @@ export async function printRunVerdict(
     case "unreviewed":
       sayUnreviewed(terminal, verdict.extra);
       printJson(terminal, format, () => renderRefusalJson(plan, "unreviewed", verdict.extra), token);
-      await printMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
+      await printMarkdown(terminal, format, (hide) => renderUnreviewedMarkdown(hide(verdict.extra)), token);
       await givePage(terminal, () => renderPlanHtml(plan, { ...pageLook(terminal), unreviewed: verdict.extra }), token);
       return EXIT.unreviewed;
     case "guarded":
       if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
       sayRefused(terminal, "refused; nothing was done");
       printJson(terminal, format, () => renderRefusalJson(plan, "consent"), token);
-      await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      await printMarkdown(terminal, format, (hide) => renderPlanMarkdown(hide(plan)), token);
       await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
       return EXIT.refused;
     case "blocked":
       sayBlocked(terminal, plan);
       printJson(terminal, format, () => renderRefusalJson(plan, "blocked"), token);
-      await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      await printMarkdown(terminal, format, (hide) => renderPlanMarkdown(hide(plan)), token);
       await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
       return EXIT.refused;
     case "idle":
       // A report without a run, so that a program that reads reports finds one.
       printJson(terminal, format, () => renderReportJson(idleReport(plan), plan), token);
-      await printMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
+      await printMarkdown(
+        terminal,
+        format,
+        (hide) => renderReportMarkdown(idleReport(hide(plan)), hide(plan), null),
+        token,
+      );
       await givePage(terminal, () => renderReportHtml(idleReport(plan), plan, null, pageLook(terminal)), token);
       return verdict.blocked > 0 ? EXIT.partial : EXIT.done;
   }

@@ -43,7 +43,7 @@ import {
   type VerifyFlags,
 } from "../flags.ts";
 import { type CommandError, sayDiagnostics, sayError } from "../messages.ts";
-import { givePage, pageLook, printJson, printMarkdown, withJsonErrors, withPage } from "../output.ts";
+import { givePage, type Markdown, pageLook, printJson, printMarkdown, withJsonErrors, withPage } from "../output.ts";
 import { Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, narrowingDiffers, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
@@ -280,7 +280,7 @@ async function isConsented(
     summary: "there is no terminal to ask on; nothing was done",
     fix,
   });
-  await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+  await printMarkdown(terminal, format, (hide) => renderPlanMarkdown(hide(plan)), token);
   await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
   return EXIT.error;
 }
@@ -357,7 +357,9 @@ async function carryOut(
   } finally {
     // The report is printed even if the verification fails.
     printJson(terminal, format, () => renderReportJson(report, plan, verification, undone), connection.token);
-    await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification, undone));
+    const markdown: Markdown = (hide) =>
+      renderReportMarkdown(hide(report), hide(plan), hide(verification), hide(undone));
+    await printMarkdown(terminal, format, markdown, connection.token);
     const page = () => renderReportHtml(report, plan, verification, { ...pageLook(terminal), undone });
     await givePage(terminal, page, connection.token);
   }

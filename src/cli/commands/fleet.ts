@@ -439,7 +439,8 @@ async function show(terminal: Terminal, report: FleetReport, flags: RunFlags): P
   await givePage(terminal, async () =>
     (await import("../../render/html/fleet-page.ts")).renderFleetHtml(report, { full }),
   );
-  await writeGithubSummary(terminal, () => renderFleetMarkdown(report));
+  // What an account has printed holds its token no more.
+  await writeGithubSummary(terminal, () => renderFleetMarkdown(report), undefined);
   const worst = worstOf(report);
   if (terminal.interrupt.code() !== null) return terminal.interrupt.code() ?? EXIT.interrupted;
   // An account's plan ends with 2 where changes are pending, whether or not the fleet's does.

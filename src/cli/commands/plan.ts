@@ -105,7 +105,7 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
     const saved = fleet === undefined ? made : { ...made, inputs: { ...made.inputs, fleet } };
     const written = flags.out === undefined || (await writePlan(session, saved, flags.out));
     await showPlan(terminal, made, flags.format, session.token);
-    await writeGithubSummary(terminal, () => renderPlanMarkdown(made));
+    await writeGithubSummary(terminal, (hide) => renderPlanMarkdown(hide(made)), session.token);
     return written ? exitCode(made, flags) : EXIT.error;
   });
 }
