@@ -87,3 +87,56 @@ describe("what is wrong with the YAML is said in its own terms:", () => {
     expect(await errorsOf(text)).toEqual([[summary, fix]]);
   });
 });
+
+const APEX = 'Begin each entry with a dash, and write its name inside: `- { name: "", … }`.';
+const NAMED = "Begin each entry with a dash, and write its name inside: `- { domain: example.com, … }`.";
+
+describe("what does not fit the schema is said with what to write instead:", () => {
+  test.each([
+    ["records under their names", records('"":', "  type: A"), "7:7 `records` must be a list", APEX],
+    [
+      "domains under their names",
+      "domains:\n  example.com:\n    type: master\n",
+      "3:3 `domains` must be a list",
+      NAMED,
+    ],
+    [
+      "an entry without its dash",
+      "domains:\n  domain: example.com\n",
+      "3:3 `domains` must be a list",
+      "Begin the entry with a dash: `- domain: example.com`.",
+    ],
+    [
+      "no space behind any colon",
+      records("- type:A", "  name:www"),
+      "7:9 an entry of `records` must be a mapping",
+      "Write a space behind the colon: `type: A`.",
+    ],
+    [
+      "a record that is a word",
+      records("- www"),
+      "7:9 an entry of `records` must be a mapping",
+      "Write a mapping, for example `{ type: A, name: www, targets: [192.0.2.10, 192.0.2.11] }`.",
+    ],
+    ["equals signs", "lint: { off = x }\n", "2:9 unknown key `off = x`", "Write `off: x`."],
+  ])("%s", async (_, text, summary, fix) => {
+    expect(await errorsOf(text)).toEqual([[summary, fix]]);
+  });
+
+  test("no space behind the colon in braces", async () => {
+    const errors = await errorsOf(records("- { type: A, name: www, target:192.0.2.1 }"));
+    expect(errors).toContainEqual(["7:31 unknown key `target:192.0.2.1`", "Write `target: 192.0.2.1`."]);
+  });
+
+  test.each([
+    ["tags: [a]", '`"a"` has fewer than 3 characters.'],
+    ["tags: ['']", '`""` has fewer than 3 characters.'],
+    [`description: ${"x".repeat(300)}`, "has more than 253 characters."],
+    ["records: [{ type: A, targets: [] }]", "`[]` is empty."],
+    ["lint: { of: [] }", "`of` is not a key of `lint`."],
+  ])("the rule is said in words: %s", async (line, detail) => {
+    const text = `domains:\n  - domain: example.com\n    type: master\n    soa_email: a@example.com\n    ${line}\n`;
+    const { diagnostics } = await loadText(text);
+    expect(diagnostics.find(({ severity }) => severity === "error")?.detail).toContain(detail);
+  });
+});
