@@ -14,6 +14,8 @@ interface WrongValue {
   readonly schema: JsonObject;
   /** The keys that may stand beside its own, with their schemas. */
   readonly siblings: JsonObject;
+  /** The whole schema. */
+  readonly manifest: JsonObject;
 }
 
 export interface SuggestedValue {
@@ -26,13 +28,14 @@ export interface SuggestedValue {
 }
 
 /** @returns null: nothing better than the type's name can be said */
-export function suggestValue({ value, key, isEntry, schema, siblings }: WrongValue): SuggestedValue | null {
+export function suggestValue({ value, key, isEntry, schema, siblings, manifest }: WrongValue): SuggestedValue | null {
   const types = [schema["type"]].flat();
   if (Array.isArray(value)) {
     const plural = `${key}s`;
     const isPlural = !isEntry && types.includes("string") && isList(siblings[plural]);
     return isPlural ? { fix: `Did you mean \`${plural}\`?`, key: plural } : null;
   }
+  if (isJsonObject(value)) return types.includes("array") ? suggestDashes(value, schema, manifest) : null;
   if (typeof value !== "string" && typeof value !== "number") return null;
   if (types.includes("integer") && typeof value === "string") return suggestNumber(value, key);
   if (String(value).length > MAX_SUGGESTED_CHARACTERS) return null;
@@ -83,12 +86,39 @@ function suggestList(
   return { fix: `Write \`${key}: [${flow(value)}]\`${alone}.`, replacement: `[${flow(value)}]` };
 }
 
+/** The keys by which entries of lists are named. */
+const NAMING_KEYS = ["name", "domain", "label"] as const;
+
+/** A mapping where a list of mappings is wanted: one entry without its dash, or entries under their names as octoDNS has them. */
+function suggestDashes(value: JsonObject, schema: JsonObject, manifest: JsonObject): SuggestedValue | null {
+  const properties = resolveReference(schema["items"], manifest)?.["properties"];
+  const [first] = Object.keys(value);
+  if (!isJsonObject(properties) || first === undefined || first.length > MAX_SUGGESTED_CHARACTERS) return null;
+  const own = value[first];
+  const shown = typeof own === "string" && own.length <= MAX_SUGGESTED_CHARACTERS ? flow(own) : "…";
+  if (Object.hasOwn(properties, first)) return { fix: `Begin the entry with a dash: \`- ${first}: ${shown}\`.` };
+  const naming = NAMING_KEYS.find((key) => Object.hasOwn(properties, key));
+  const fix = `Begin each entry with a dash, and write its name inside: \`- { ${naming}: ${flow(first)}, … }\`.`;
+  return naming === undefined ? null : { fix };
+}
+
+/** `type:A` or `type = A`, which YAML takes for one word, as `type: A`; null: no key that is known is before it. */
+export function withSpace(text: string, known: readonly string[]): string | null {
+  const [, key, value] = /^([a-z_]+)(?::|[ \t]*=[ \t]*)([^\s:=].*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined || !known.includes(key)) return null;
+  return text.length > MAX_SUGGESTED_CHARACTERS ? `${key}: …` : `${key}: ${value}`;
+}
+
 /** The schema's own example, with the value where something of its shape stands. */
 function suggestEntry(value: string | number, schema: JsonObject): string | null {
+  const properties = isJsonObject(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  const spaced = withSpace(String(value).replace(/\s.*/s, ""), properties);
+  if (spaced !== null) return `Write a space behind the colon: \`${spaced}\`.`;
   const example = [schema["examples"]].flat()[0];
   if (!isJsonObject(example)) return null;
   const shape = shapeOf(value);
-  const fitting = Object.keys(example).find((name) => shapeOf(example[name] as Json) === shape);
+  const names = [...NAMING_KEYS, ...Object.keys(example)].filter((name) => Object.hasOwn(example, name));
+  const fitting = names.find((name) => shapeOf(example[name] as Json) === shape);
   const entry = fitting === undefined ? example : { ...example, [fitting]: value };
   return `Write a mapping, for example \`${flow(entry)}\`.`;
 }

@@ -26,13 +26,28 @@ export function syntaxDiagnostics(file: string, text: string, errors: readonly Y
     const next = text.indexOf("\n", start);
     lineEnd = next === -1 ? text.length : next;
     const end = Math.max(start, Math.min(error.pos[1], lineEnd));
-    diagnostics.push({ severity: "error", ...explain(error, text), span: { file, start, end } });
+    const quote = isOpenQuote(error) ? openingQuote(text, start, new yaml.Lexer()) : null;
+    const span = quote === null ? { file, start, end } : { file, start: quote, end: quote + 1 };
+    diagnostics.push({ severity: "error", ...explain(error, text), span });
   }
   return diagnostics;
 }
 
 function isOpenQuote({ code, message }: YAMLError): boolean {
   return code === "MISSING_CHAR" && message.includes("quote");
+}
+
+/** Where the quoted value begins whose closing quote is missing at `noticed`, often lines below it. */
+function openingQuote(text: string, noticed: number, lexer: Lexer): number | null {
+  let offset = 0;
+  let opening: number | null = null;
+  for (const lexeme of lexer.lex(text)) {
+    if (offset >= noticed) break;
+    if (lexeme === DOCUMENT || lexeme === SCALAR || lexeme === GIVEN_UP) continue;
+    if (/^["']/.test(lexeme)) opening = offset;
+    offset += lexeme.length;
+  }
+  return opening;
 }
 
 function unclosedBracket(file: string, text: string, { start, bracket, closing, noticed }: Unclosed): Diagnostic {
@@ -60,7 +75,15 @@ function explain(error: YAMLError, text: string): Explanation {
   if (text.slice(error.pos[0] - 1, error.pos[0] + 1) === "${") return unquotedReference();
   switch (error.code) {
     case "BAD_SCALAR_START":
-      return reserved(text[error.pos[0]] ?? "");
+      return reserved(text[error.pos[0]] ?? "", wordAt(text, error.pos[0]));
+    case "BAD_ALIAS":
+      return bareStar();
+    case "BLOCK_IN_FLOW":
+      return missingComma(error, text) ?? unreadable(error);
+    case "MULTILINE_IMPLICIT_KEY":
+      return missingColon(error, text) ?? unreadable(error);
+    case "BAD_INDENT":
+      return unaligned(error);
     case "BLOCK_AS_IMPLICIT_KEY":
       return {
         code: "unquoted-value",
@@ -76,7 +99,7 @@ function explain(error: YAMLError, text: string): Explanation {
         fix: "Replace the tab by spaces.",
       };
     case "MISSING_CHAR":
-      return missing(error);
+      return missing(error, text);
     case "UNEXPECTED_TOKEN":
       return {
         code: "yaml-syntax",
@@ -85,14 +108,74 @@ function explain(error: YAMLError, text: string): Explanation {
         fix: "Quote the whole value, or remove what does not belong to it.",
       };
     default:
-      return {
-        code: "yaml-syntax",
-        summary: "the YAML cannot be read",
-        detail: sentence(error.message),
-        fix: "Check indentation, brackets and quotes here and on the line before.",
-      };
+      return unreadable(error);
   }
 }
+
+function unreadable(error: YAMLError): Explanation {
+  return {
+    code: "yaml-syntax",
+    summary: "the YAML cannot be read",
+    detail: sentence(error.message),
+    fix: "Check indentation, brackets and quotes here and on the line before.",
+  };
+}
+
+/** `name: *` of a wildcard record, without quotes. */
+function bareStar(): Explanation {
+  return {
+    code: "unquoted-value",
+    summary: "a value that begins with `*` must be quoted",
+    detail: "In YAML an unquoted `*` refers to an anchor, and no name of one follows it.",
+    fix: 'If a star is meant, as in the name of a wildcard record, quote it: "*".',
+  };
+}
+
+/** `{ name: www target: 192.0.2.1 }`: null where it is something else, such as a list within braces. */
+function missingComma(error: YAMLError, text: string): Explanation | null {
+  const [, value, key] = /^(\S+)[ \t]+([A-Za-z_][\w-]*):(?:\s|$)/.exec(restOfLine(text, error.pos[0])) ?? [];
+  if (value === undefined || key === undefined) return null;
+  return {
+    code: "yaml-syntax",
+    summary: "a comma is missing",
+    detail: "Within `{ }` and `[ ]` commas divide the entries.",
+    fix: `Write \`${value}, ${key}: …\`; a value with \`: \` in it needs quotes.`,
+  };
+}
+
+/** `type A` instead of `type: A`: null where the line is no key with a value. */
+function missingColon(error: YAMLError, text: string): Explanation | null {
+  const [, key, value] =
+    /^([A-Za-z_][\w-]*)(?:[ \t]+|[ \t]*=[ \t]*|:)([^\s:=].*)$/.exec(restOfLine(text, error.pos[0])) ?? [];
+  if (key === undefined || value === undefined) return null;
+  return {
+    code: "yaml-syntax",
+    summary: "a colon with a space behind it is missing",
+    detail: "A key and its value are divided by `: `; without it the line is one long key.",
+    fix: `If \`${key}\` is the key, write \`${key}: ${value.trim()}\`.`,
+  };
+}
+
+function unaligned(error: YAMLError): Explanation {
+  return {
+    code: "yaml-syntax",
+    summary: "the indentation does not fit",
+    detail: sentence(error.message),
+    fix: "Begin the line in the column of the entries that it belongs to.",
+  };
+}
+
+function restOfLine(text: string, start: number): string {
+  return /.*/.exec(text.slice(start, start + MAX_LINE_CHARACTERS))?.[0] ?? "";
+}
+
+/** What stands unquoted at `start`, without what follows it in braces or brackets. */
+function wordAt(text: string, start: number): string {
+  return /^[^\s,\]}]*/.exec(restOfLine(text, start))?.[0] ?? "";
+}
+
+/** How much of a line is looked at for what is missing in it. */
+const MAX_LINE_CHARACTERS = 200;
 
 function unquotedReference(): Explanation {
   return {
@@ -103,23 +186,41 @@ function unquotedReference(): Explanation {
   };
 }
 
-function reserved(character: string): Explanation {
+function reserved(character: string, word: string): Explanation {
   return {
     code: "unquoted-value",
     summary: `a value that begins with \`${character}\` must be quoted`,
     detail: `YAML reserves \`${character}\` at the start of a value.`,
-    fix: `Quote it: "${character}"${character === "@" ? ". For the apex of a zone, `name` may also be left out" : ""}.`,
+    fix: `Quote it: "${word.includes('"') ? character : word}"${character === "@" ? ". For the apex of a zone, `name` may also be left out" : ""}.`,
   };
 }
 
-function missing(error: YAMLError): Explanation {
-  const quote = /quote/.test(error.message);
-  return {
-    code: "yaml-syntax",
-    summary: quote ? "a quoted value is not closed" : "a character is missing",
-    detail: sentence(error.message),
-    fix: quote ? "Close the quote; a quote inside the value is written \\\" or, in single quotes, ''." : "Add it.",
-  };
+function missing(error: YAMLError, text: string): Explanation {
+  if (isOpenQuote(error)) {
+    return {
+      code: "yaml-syntax",
+      summary: "a quoted value is not closed",
+      detail: "Nothing closes this quote. What comes after it is read once it is closed.",
+      fix: "Close the quote; a quote inside the value is written \\\" or, in single quotes, ''.",
+    };
+  }
+  if (error.message.startsWith("Sequence item")) {
+    return {
+      code: "yaml-syntax",
+      summary: "the indentation does not fit",
+      detail:
+        "The line stands in the column of the list's dashes, or between them and their entries, and begins no entry.",
+      fix: "Begin it in the column of the entry's first key, behind the dash; or write `- ` before it for an entry of its own.",
+    };
+  }
+  return (
+    missingColon(error, text) ?? {
+      code: "yaml-syntax",
+      summary: "a character is missing",
+      detail: sentence(error.message),
+      fix: "Add it.",
+    }
+  );
 }
 
 function sentence(message: string): string {

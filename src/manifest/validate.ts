@@ -6,7 +6,7 @@ import { type Correction, type Diagnostic, suggest } from "../model/diagnostic.t
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest } from "../model/text.ts";
 import type { EntryViolation } from "../model/unit.ts";
-import { homesOf, keysAt, type SuggestedValue, suggestValue, wordOfOthers } from "./corrections.ts";
+import { homesOf, keysAt, type SuggestedValue, suggestValue, withSpace, wordOfOthers } from "./corrections.ts";
 import { Places } from "./positions.ts";
 import { isOwnKey, manifestSchema, type UnitForm } from "./schema.ts";
 
@@ -357,8 +357,12 @@ function unknownKey(
   const span = places.keySpan(value as object, key);
   const known = knownKeys(error);
   if (known.length === 0) return badVariableName(key, span);
+  const spaced = withSpace(key, known);
+  if (spaced !== null) return missingSpace(key, spaced, span);
   const title = String(schema["title"] ?? "mapping").toLowerCase();
-  const where = withArticle(way.length === 0 ? title.replace(/^tenon /, "") : title);
+  const where = /^(?:defaults|lint)$/.test(title)
+    ? `\`${title}\``
+    : withArticle(way.length === 0 ? title.replace(/^tenon /, "") : title);
   const homes = homesOf(key, manifest);
   // A key that is right elsewhere is hardly misspelt: `region` of a domain is not `reason`, but `target` may be `targets`.
   const found = nearest(key, known);
@@ -377,6 +381,19 @@ function unknownKey(
     detail,
     fix,
     ...corrections,
+    span,
+  };
+}
+
+/** `target:192.0.2.1`, which is one long key. */
+function missingSpace(key: string, spaced: string, span: At): Diagnostic {
+  return {
+    code: "unknown-key",
+    severity: "error",
+    summary: `unknown key \`${key}\``,
+    detail: "In YAML a key ends at a colon with a space behind it.",
+    fix: `Write \`${spaced}\`.`,
+    corrections: spaced.endsWith("…") ? [] : [{ from: key, to: spaced }],
     span,
   };
 }
@@ -493,7 +510,7 @@ function wrongType(
   const quoted = value === "true" || value === "false";
   const path = way.map(({ key }) => key);
   const siblings = keysAt(path.slice(0, -1), manifest);
-  const meant = suggestValue({ value, key: name.key, isEntry: name.isEntry, schema, siblings });
+  const meant = suggestValue({ value, key: name.key, isEntry: name.isEntry, schema, siblings, manifest });
   const fix = meant?.fix ?? (quoted ? "Write it without quotes." : `Write ${wanted}.`);
   const corrections = meant === null ? [] : correctionsOf(meant, { way, value }, places);
   return {
@@ -526,7 +543,7 @@ function badFormat(name: Name, value: Json, schema: JsonObject, error: ErrorObje
     code === "bad-format"
       ? `bad ${name.phrase.replace(/^an /, "")}`
       : `${name.phrase} is ${code === "too-long" ? "too long" : "empty or too short"}`;
-  const why = error.keyword === "not" ? "holds no condition" : (error.message ?? "does not fit");
+  const why = whyUnfit(error);
   const detail = `${shown(value)} ${why}.${about}`;
   const example = [schema["examples"]].flat()[0];
   const fix =
@@ -534,6 +551,25 @@ function badFormat(name: Name, value: Json, schema: JsonObject, error: ErrorObje
       ? "Correct the value."
       : `For example: ${typeof example === "string" ? example : JSON.stringify(example)}.`;
   return { code, severity: "error", summary, detail, fix, span };
+}
+
+/** The rule that a value breaks, as the end of a sentence. */
+function whyUnfit({ keyword, params, message }: ErrorObject): string {
+  const limit = Number(params["limit"]);
+  switch (keyword) {
+    case "not":
+      return "holds no condition";
+    case "pattern":
+      return `does not fit the pattern ${String(params["pattern"])}`;
+    case "minLength":
+      return limit === 1 ? "is empty" : `has fewer than ${limit} characters`;
+    case "maxLength":
+      return `has more than ${limit} characters`;
+    case "minItems":
+      return limit === 1 ? "is empty" : `has fewer than ${limit} entries`;
+    default:
+      return message ?? "does not fit";
+  }
 }
 
 function choose(word: string, allowed: readonly string[]): Pick<Diagnostic, "fix" | "corrections"> {

@@ -108,7 +108,7 @@ describe("bytes and YAML", () => {
     ["tenon: 1\nx-a: !!binary aGk=\nx-b: !env HOME\n", ["unknown-tag tenon.yaml:2:15", "unknown-tag tenon.yaml:3:11"]],
     ["tenon: 1\n? [a]\n: b\n", ["complex-key tenon.yaml:2:3"]],
     ["tenon: 1\nvpcs:\n\t- a\n", ["yaml-syntax tenon.yaml:3:1"]],
-    ['tenon: 1\nowner: "a\n', ["yaml-syntax tenon.yaml:3:1"]],
+    ['tenon: 1\nowner: "a\n', ["yaml-syntax tenon.yaml:2:8"]],
     ["tenon: 1\nx-t: key: value\nx-u: a: b\n", ["unquoted-value tenon.yaml:2:6", "unquoted-value tenon.yaml:3:6"]],
     ["tenon: 1\nvpcs: [{ label: ${var.x}, region: r }]\n", ["unquoted-value tenon.yaml:2:18"]],
     [

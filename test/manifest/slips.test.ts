@@ -1,0 +1,142 @@
+/** What somebody who writes the first manifest gets wrong, and what the message says to write instead. */
+
+import { describe, expect, test } from "vitest";
+import { loadText } from "./support.ts";
+
+/** The lines of a record list of example.com. */
+function records(...lines: readonly string[]): string {
+  const domain = [
+    "domains:",
+    "  - domain: example.com",
+    "    type: master",
+    "    soa_email: a@example.com",
+    "    records:",
+  ];
+  return `${[...domain, ...lines.map((line) => `      ${line}`)].join("\n")}\n`;
+}
+
+/** `line:column summary` and the fix of each error; the first record is in line 7. */
+async function errorsOf(text: string): Promise<string[][]> {
+  const { diagnostics, sources } = await loadText(text);
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  return errors.map(({ span, summary, fix = "" }) => {
+    if (span === undefined) return [summary, fix];
+    const { line, column } = sources.position(span.file, span.start);
+    return [`${line}:${column} ${summary}`, fix];
+  });
+}
+
+const STAR = 'If a star is meant, as in the name of a wildcard record, quote it: "*".';
+const ENTRY =
+  "Begin it in the column of the entry's first key, behind the dash; or write `- ` before it for an entry of its own.";
+const COLUMN = "Begin the line in the column of the entries that it belongs to.";
+const QUOTE = "Close the quote; a quote inside the value is written \\\" or, in single quotes, ''.";
+
+describe("what is wrong with the YAML is said in its own terms:", () => {
+  const starred = "a value that begins with `*` must be quoted";
+  const unindented = "the indentation does not fit";
+  const colon = "a colon with a space behind it is missing";
+  test.each([
+    ["a bare star in braces", records("- { type: A, name: *, target: 192.0.2.1 }"), `7:26 ${starred}`, STAR],
+    ["a bare star", records("- type: A", "  name: *", "  target: 192.0.2.1"), `8:15 ${starred}`, STAR],
+    [
+      "another reserved character",
+      records("- { type: TXT, name: x, target: %foo }"),
+      "7:39 a value that begins with `%` must be quoted",
+      'Quote it: "%foo".',
+    ],
+    [
+      "no comma",
+      records("- { type: A, name: www target: 192.0.2.1 }"),
+      "7:26 a comma is missing",
+      "Write `www, target: …`; a value with `: ` in it needs quotes.",
+    ],
+    [
+      "no colon in the first line",
+      records("- type A", "  name: www"),
+      `7:9 ${colon}`,
+      "If `type` is the key, write `type: A`.",
+    ],
+    [
+      "no colon in the last line",
+      records("- type: A", "  name www"),
+      `8:9 ${colon}`,
+      "If `name` is the key, write `name: www`.",
+    ],
+    [
+      "no space behind the colon",
+      records("- type:A", "  name: www"),
+      `7:9 ${colon}`,
+      "If `type` is the key, write `type: A`.",
+    ],
+    ["a key left of its entry", "domains:\n  - domain: example.com\n   type: master\n", `4:1 ${unindented}`, ENTRY],
+    ["a key between two columns", "x-a:\n  b: 1\n c: 2\n", `4:1 ${unindented}`, COLUMN],
+    [
+      "an open quote",
+      `${records('- { type: TXT, target: "abc }')}x-a: 1\n`,
+      "7:30 a quoted value is not closed",
+      QUOTE,
+    ],
+    [
+      "an open quote over several lines",
+      records("- type: TXT", "  target: 'it''s", "- type: A"),
+      "8:17 a quoted value is not closed",
+      QUOTE,
+    ],
+  ])("%s", async (_, text, summary, fix) => {
+    expect(await errorsOf(text)).toEqual([[summary, fix]]);
+  });
+});
+
+const APEX = 'Begin each entry with a dash, and write its name inside: `- { name: "", … }`.';
+const NAMED = "Begin each entry with a dash, and write its name inside: `- { domain: example.com, … }`.";
+
+describe("what does not fit the schema is said with what to write instead:", () => {
+  test.each([
+    ["records under their names", records('"":', "  type: A"), "7:7 `records` must be a list", APEX],
+    [
+      "domains under their names",
+      "domains:\n  example.com:\n    type: master\n",
+      "3:3 `domains` must be a list",
+      NAMED,
+    ],
+    [
+      "an entry without its dash",
+      "domains:\n  domain: example.com\n",
+      "3:3 `domains` must be a list",
+      "Begin the entry with a dash: `- domain: example.com`.",
+    ],
+    [
+      "no space behind any colon",
+      records("- type:A", "  name:www"),
+      "7:9 an entry of `records` must be a mapping",
+      "Write a space behind the colon: `type: A`.",
+    ],
+    [
+      "a record that is a word",
+      records("- www"),
+      "7:9 an entry of `records` must be a mapping",
+      "Write a mapping, for example `{ type: A, name: www, targets: [192.0.2.10, 192.0.2.11] }`.",
+    ],
+    ["equals signs", "lint: { off = x }\n", "2:9 unknown key `off = x`", "Write `off: x`."],
+  ])("%s", async (_, text, summary, fix) => {
+    expect(await errorsOf(text)).toEqual([[summary, fix]]);
+  });
+
+  test("no space behind the colon in braces", async () => {
+    const errors = await errorsOf(records("- { type: A, name: www, target:192.0.2.1 }"));
+    expect(errors).toContainEqual(["7:31 unknown key `target:192.0.2.1`", "Write `target: 192.0.2.1`."]);
+  });
+
+  test.each([
+    ["tags: [a]", '`"a"` has fewer than 3 characters.'],
+    ["tags: ['']", '`""` has fewer than 3 characters.'],
+    [`description: ${"x".repeat(300)}`, "has more than 253 characters."],
+    ["records: [{ type: A, targets: [] }]", "`[]` is empty."],
+    ["lint: { of: [] }", "`of` is not a key of `lint`."],
+  ])("the rule is said in words: %s", async (line, detail) => {
+    const text = `domains:\n  - domain: example.com\n    type: master\n    soa_email: a@example.com\n    ${line}\n`;
+    const { diagnostics } = await loadText(text);
+    expect(diagnostics.find(({ severity }) => severity === "error")?.detail).toContain(detail);
+  });
+});
