@@ -4,7 +4,9 @@ import { type Drift, systemClock } from "../index.ts";
 import { renderNewsJson, renderNewsMessage, renderNewsText } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { sayDiagnostics, sayError } from "./messages.ts";
+import type { ListenAt } from "./flags.ts";
+import { listen } from "./listen.ts";
+import { sayDiagnostics } from "./messages.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
 export interface WatchFlags {
@@ -12,7 +14,7 @@ export interface WatchFlags {
   /** Seconds. */
   readonly every?: number;
   readonly webhook?: string;
-  readonly serve?: { readonly host: string; readonly port: number };
+  readonly serve?: ListenAt;
   readonly format: "text" | "json";
 }
 
@@ -36,12 +38,13 @@ export async function watch(
   const { interrupt, environment } = terminal;
   const quiet = new QuietTerminal(terminal);
   return interrupt.whileHandlingSignals(async () => {
+    const where = flags.serve;
     const server =
-      flags.serve === undefined
+      where === undefined
         ? null
-        : await serve(terminal, flags.serve, (host, port) => {
+        : await listen(terminal, { ...where, flag: "--serve", path: "/metrics" }, (reportBug) => {
             return serveWatch({
-              ...{ status, host, port, everyMilliseconds, version: readVersion() },
+              ...{ ...where, status, everyMilliseconds, version: readVersion(), reportBug },
               now: () => Date.now(),
             });
           });
@@ -87,28 +90,6 @@ function postText(problem: string | null): string {
   return problem === null
     ? "The webhook takes messages again."
     : `warning: the webhook did not take the message: ${escapeText(problem)}. The next look tries again.`;
-}
-
-type Server = { readonly port: number; close(): Promise<void> };
-
-async function serve(
-  terminal: Terminal,
-  { host, port }: { readonly host: string; readonly port: number },
-  start: (host: string, port: number) => Promise<Server>,
-): Promise<Server | "failed"> {
-  try {
-    const server = await start(host, port);
-    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/metrics\n`);
-    return server;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    sayError(terminal, {
-      code: "invalid-argument",
-      summary: `--serve ${host}:${port} cannot be listened on: ${escapeText(why)}`,
-      fix: "Give another port, or 0 for any that is free.",
-    });
-    return "failed";
-  }
 }
 
 /** Keeps what is said until it is known whether it was said before. */

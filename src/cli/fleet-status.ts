@@ -5,17 +5,17 @@ import type { Fleet, FleetAccount, StatusReader } from "../fleet/index.ts";
 import type { FleetStatus } from "../model/fleet.ts";
 import { renderStatusJson, renderStatusText } from "../render/fleet-status.ts";
 import type { StatusParts } from "../render/html/fleet-status-page.ts";
-import { escapeText } from "../render/terminal.ts";
 import type { Answer, StreamAnswer } from "../watch/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
+import type { ListenAt } from "./flags.ts";
 import { statusMetrics } from "./fleet-metrics.ts";
 import { openQueue, type QueueFlags } from "./fleet-queue.ts";
-import { sayError } from "./messages.ts";
+import { listen } from "./listen.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
 export interface StatusFlags extends QueueFlags {
   readonly select?: readonly string[];
-  readonly serve?: { readonly host: string; readonly port: number };
+  readonly serve?: ListenAt;
   readonly format: "table" | "json";
 }
 
@@ -54,11 +54,7 @@ function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
-async function serveStatus(
-  terminal: Terminal,
-  reader: Pick<StatusReader, "read">,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<ExitCode> {
+async function serveStatus(terminal: Terminal, reader: Pick<StatusReader, "read">, at: ListenAt): Promise<ExitCode> {
   const { serveHttp } = await import("../watch/index.ts");
   const { renderStatusPage, statusParts } = await import("../render/html/fleet-status-page.ts");
   const live = new LiveStatus(reader, statusParts);
@@ -76,22 +72,14 @@ async function serveStatus(
     const headers = { "content-security-policy": "frame-ancestors 'none'" };
     return { status: 200, text: renderStatusPage(status), type: "text/html; charset=utf-8", headers };
   };
-  try {
-    const server = await serveHttp({ host, port, answer });
-    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/\n`);
-    await aborted(terminal.interrupt.first);
-    live.end();
-    await server.close();
-    return EXIT.done;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    sayError(terminal, {
-      code: "invalid-argument",
-      summary: `--serve ${host}:${port} cannot be listened on: ${escapeText(why)}`,
-      fix: "Give another port, or 0 for any that is free.",
-    });
-    return EXIT.error;
-  }
+  const server = await listen(terminal, { ...at, flag: "--serve", path: "/" }, (reportBug) =>
+    serveHttp({ ...at, answer, reportBug }),
+  );
+  if (server === "failed") return EXIT.error;
+  await aborted(terminal.interrupt.first);
+  live.end();
+  await server.close();
+  return EXIT.done;
 }
 
 /** How often the queue is looked at while somebody looks at the page. */

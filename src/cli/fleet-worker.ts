@@ -19,6 +19,7 @@ import { renderTransitionMessage } from "../render/fleet-message.ts";
 import { escapeText } from "../render/terminal.ts";
 import { redactToken, type WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
+import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
@@ -27,7 +28,7 @@ import type { Interrupt } from "./interrupt.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
 export interface WorkerFlags extends QueueFlags, WebhookFlags {
-  readonly metrics?: { readonly host: string; readonly port: number };
+  readonly metrics?: ListenAt;
   readonly workers: number;
   /** Seconds. */
   readonly lease: number;
