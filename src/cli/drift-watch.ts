@@ -6,8 +6,8 @@ import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ListenAt } from "./flags.ts";
 import { listen } from "./listen.ts";
-import { sayDiagnostics } from "./messages.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
+import { resolveWebhook } from "./webhook.ts";
 
 export interface WatchFlags {
   readonly watch?: boolean;
@@ -26,13 +26,9 @@ export async function watch(
   flags: WatchFlags,
   look: (terminal: Terminal, use: (found: Drift) => Promise<ExitCode>) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { checkWebhookUrl, openWebhook, serveWatch, WatchStatus, watchDrift } = await import("../watch/index.ts");
-  const address = flags.webhook || terminal.environment["TENON_WEBHOOK"] || null;
-  const checked = address === null ? null : checkWebhookUrl(address.trim());
-  if (checked?.ok === false) {
-    sayDiagnostics(terminal, [checked.diagnostic]);
-    return EXIT.error;
-  }
+  const { openWebhook, serveWatch, WatchStatus, watchDrift } = await import("../watch/index.ts");
+  const address = await resolveWebhook(terminal, flags);
+  if (address === "invalid") return EXIT.error;
   const everyMilliseconds = (flags.every ?? DEFAULT_EVERY_SECONDS) * 1000;
   const status = new WatchStatus();
   const { interrupt, environment } = terminal;
@@ -49,7 +45,7 @@ export async function watch(
             });
           });
     if (server === "failed") return EXIT.error;
-    const webhook = checked === null ? null : await openWebhook(checked.url, environment);
+    const webhook = address === null ? null : await openWebhook(address, environment);
     try {
       let code: ExitCode = EXIT.error;
       const failed = await watchDrift({

@@ -23,9 +23,9 @@ import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
-import { openNotices, type WebhookFlags } from "./fleet-webhook.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
+import { openNotices, resolveWebhook, type WebhookFlags } from "./webhook.ts";
 
 export interface WorkerFlags extends QueueFlags, WebhookFlags {
   readonly metrics?: ListenAt;
@@ -56,6 +56,8 @@ export async function serve(
   if (fleet === null) return EXIT.invalid;
   const leaseMilliseconds = flags.lease * 1000;
   const { interrupt } = terminal;
+  const webhook = await resolveWebhook(terminal, flags);
+  if (webhook === "invalid") return EXIT.error;
   return interrupt.whileHandlingSignals(async () => {
     const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
     if (store === null) return EXIT.error;
@@ -70,13 +72,12 @@ export async function serve(
       flags.metrics === undefined
         ? null
         : await serveMetrics(terminal, flags.metrics, () => ownMetrics(activity.totals, worker.name, readVersion()));
-    const notices = metrics === "failed" ? "invalid" : await openNotices(terminal, flags);
-    if (metrics === "failed" || notices === "invalid") {
+    if (metrics === "failed") {
       await activity.end();
       await store.close();
-      if (metrics !== "failed") await metrics?.close();
       return EXIT.error;
     }
+    const notices = webhook === null ? null : await openNotices(terminal, webhook);
     posted = (message) => notices?.post(message);
     worker.learnVariables(fleet);
     terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);

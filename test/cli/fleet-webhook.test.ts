@@ -1,7 +1,9 @@
 /** `--webhook` of a fleet's run: one message where accounts failed, and none otherwise. */
 
+import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { FinishedRun } from "../../src/model/fleet.ts";
 import { renderTransitionMessage } from "../../src/render/fleet-message.ts";
@@ -49,6 +51,14 @@ test("a webhook that refuses is said, without its address, and changes nothing e
   expect(failed.stderr).toContain("warning: the webhook did not take the message: it answered with status 500");
   expect(failed.stdout + failed.stderr).not.toContain("secret");
   expectPlain(await here([...args, "http://example.com/secret"], { cwd, env }), 1, ["webhook", "https"]);
+});
+
+test("an address that cannot be one is refused before saved plans are deleted", async () => {
+  const { cwd, env } = await fleetOf(2);
+  expect((await here(["fleet", "plan", "--out", "plans"], { cwd, env })).code).toBe(0);
+  const refused = ["fleet", "plan", "--out", "plans", "--webhook", "http://example.com/secret"];
+  expectPlain(await here(refused, { cwd, env }), 1, ["webhook", "https"]);
+  expect((await readdir(join(cwd, "plans"))).sort()).toEqual(["a1.plan", "a2.plan"]);
 });
 
 test("an account is spoken of when it begins to fail and when it is well again, as text", () => {
