@@ -153,26 +153,6 @@ export function resolveDialect(flags: Pick<ConnectionFlags, "dialect">): string 
   return isDialect(dialect) ? dialect : null;
 }
 
-/** A shorter token may occur in a text by chance. */
-const MIN_TOKEN_CHARACTERS = 6;
-
-/** Whether a text that is to be saved holds the token, as it is, or escaped as in JSON or a URL. */
-export function holdsToken(text: string, token: string): boolean {
-  return spellingsOf(token).some((spelling) => text.includes(spelling));
-}
-
-/** The text with other words in the token's place. */
-export function redactToken(text: string, token: string): string {
-  return spellingsOf(token).reduce((redacted, spelling) => redacted.replaceAll(spelling, "[redacted]"), text);
-}
-
-/** None of a token that is too short. */
-function spellingsOf(token: string): string[] {
-  const plain = token.trim();
-  if (plain.length < MIN_TOKEN_CHARACTERS) return [];
-  return [plain, JSON.stringify(plain).slice(1, -1), encodeURIComponent(plain)];
-}
-
 type TokenResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly diagnostic: Diagnostic };

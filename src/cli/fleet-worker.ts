@@ -15,9 +15,10 @@ import type {
 } from "../fleet/index.ts";
 import type { ApiEvent, ClientApi, Consent } from "../index.ts";
 import type { Ran } from "../model/fleet.ts";
+import { Secret } from "../model/secret.ts";
 import { renderTransitionMessage } from "../render/fleet-message.ts";
 import { escapeText } from "../render/terminal.ts";
-import { redactToken, type WithClient } from "./connection.ts";
+import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
@@ -281,7 +282,8 @@ const SIGNED = /([?&](?:X-Amz-(?:Signature|Credential|Security-Token)|Signature|
 
 /** Reports lie in the store until they are fetched: they hold neither the account's token nor a signature. */
 function redacted(outcome: Ran, token: string): Ran {
-  const hide = (text: string): string => redactToken(text, token).replace(SIGNED, "$1[redacted]");
+  const secret = new Secret(token);
+  const hide = (text: string): string => secret.hide(text).replace(SIGNED, "$1[redacted]");
   const { headline, text, document } = outcome;
   return {
     ...outcome,
