@@ -11,7 +11,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { StatusReader, serveFleet } from "../../src/fleet/index.ts";
+import { ActivityRecorder, StatusReader, serveFleet, type WorkerEvent } from "../../src/fleet/index.ts";
 import { openStore } from "../../src/fleet/open-store.ts";
 import { pendingKey, Records, requestKey } from "../../src/fleet/records.ts";
 import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
@@ -143,11 +143,18 @@ const PENDING = { run: "00000000-0000-4000-8000-000000000000", digest: DIGEST, p
 test("an account that came to something is not found waiting for the same run, at whatever moment one looks", async () => {
   const store = await storeOf();
   const records = new Records(store);
-  const worker = "w:1";
-  const run = { command: "plan", worker } as const;
+  const look = { width: 80, colour: false };
+  const request = { command: "plan", flags: { format: "text" }, results: look, messages: look, saves: false } as const;
+  const outcome = { type: "ran", code: 0, headline: "no changes", text: "", markup: "plain", document: null } as const;
+  /** All that the worker says is written. */
+  const say = async (event: WorkerEvent): Promise<void> => {
+    const recorder = new ActivityRecorder({ store, worker: "w:1", now: () => 1, ended: () => {} });
+    recorder.report(event);
+    await recorder.end();
+  };
   await records.write("pending", pendingKey("a1"), { runs: [PENDING] }, 0);
-  await records.write("activity", "activity/a1", { running: { ...run, since: 1 }, last: null }, 0);
-  const last = { ...run, at: 2, milliseconds: 1, code: 0, headline: "no changes", requests: 1, throttled: 0 };
+  const begun = { type: "begun", account: "a1", request, run: PENDING.run } as const;
+  await say(begun);
   const versions = store.versions.bind(store);
   let looks = 0;
   store.versions = async (keys) => {
@@ -155,7 +162,7 @@ test("an account that came to something is not found waiting for the same run, a
     if (looks === 2) {
       // Between two reads of one look the run ends, in the order in which a worker says so.
       await records.write("pending", pendingKey("a1"), { runs: [] }, 1);
-      await records.write("activity", "activity/a1", { running: null, last }, 1);
+      await say({ type: "done", account: "a1", request, outcome });
     }
     return versions(keys);
   };
