@@ -2,6 +2,7 @@
 
 import { type Answer, type ApiRequest, DEFAULT_CONCURRENCY, type Failure } from "../model/api.ts";
 import { endingWith, shared } from "../model/ending.ts";
+import { Secret } from "../model/secret.ts";
 import { type ClientApi, type Connection, checkBaseUrl, type ReadClient, systemClock } from "./connection.ts";
 import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
@@ -19,9 +20,6 @@ export { type CheckedBaseUrl, checkBaseUrl, isLoopback, systemClock } from "./co
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
 export { MAX_PACE_ENDPOINTS, type PaceCell, type PaceWindow, type SeenLimits } from "./pace.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
-
-/** A shorter token is no secret, and to redact it would spoil the words of messages. */
-const MIN_REDACTED_CHARACTERS = 6;
 
 /**
  * Opens a client. Loads undici; sends nothing yet.
@@ -107,9 +105,9 @@ function limiterAndSender(connection: Connection, transport: Transport): { limit
       observe({ type: "throttled", endpoint, waitSeconds: milliseconds / 1000, because }),
   });
   const retryForSeconds = connection.retryForSeconds ?? null;
-  const spellings = spellingsOf(connection.token.trim());
-  const hide = (text: string): string => spellings.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
-  const holdsToken = (text: string): boolean => spellings.some((form) => text.includes(form));
+  const secret = new Secret(connection.token);
+  const hide = (text: string): string => secret.hide(text);
+  const holdsToken = (text: string): boolean => secret.isIn(text);
   const admit = connection.admit ?? (async () => true);
   return {
     limiter,
@@ -194,31 +192,6 @@ function callOf(request: ApiRequest, base: URL, token: string): HttpCall {
           ? { type: "text", text: JSON.stringify(request.body) }
           : { type: "none" },
   };
-}
-
-/** The token as texts, URLs, JSON, hexadecimal and basic credentials write it, the longest first. */
-function spellingsOf(token: string): readonly string[] {
-  if (token.length < MIN_REDACTED_CHARACTERS) return [];
-  const json = JSON.stringify(token).slice(1, -1);
-  const url = encodeURIComponent(token);
-  const hex = Buffer.from(token).toString("hex");
-  const base64 = [0, 1, 2].flatMap((offset) => base64Within(token, offset));
-  const all = [
-    ...[token, json, json.replaceAll("/", "\\/")],
-    ...[url, url.replace(/%../g, (octet) => octet.toLowerCase())],
-    ...[hex, hex.toUpperCase()],
-    ...base64.flatMap((text) => [text, text.replaceAll("+", "-").replaceAll("/", "_")]),
-  ];
-  return [...new Set(all)].sort((a, b) => b.length - a.length);
-}
-
-/** Base64 writes three octets as four characters: what it makes of a token depends on how many octets stand before it. */
-function base64Within(token: string, offset: number): string[] {
-  const octets = Buffer.concat([Buffer.alloc(offset), Buffer.from(token)]);
-  // Characters at the ends also hold bits of the octets beside the token.
-  const [start, end] = [Math.ceil((offset * 4) / 3), Math.floor((octets.length * 4) / 3)];
-  const text = octets.toString("base64").slice(start, end);
-  return text.length < MIN_REDACTED_CHARACTERS ? [] : [text];
 }
 
 /** A request that was never sent, because it is malformed. */

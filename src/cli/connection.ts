@@ -153,53 +153,6 @@ export function resolveDialect(flags: Pick<ConnectionFlags, "dialect">): string 
   return isDialect(dialect) ? dialect : null;
 }
 
-/** A shorter token may occur in a text by chance. */
-const MIN_TOKEN_CHARACTERS = 6;
-
-/** Whether a text that is to be saved holds the token, as it is, or escaped as in JSON or a URL. */
-export function holdsToken(text: string, token: string): boolean {
-  return spellingsOf(token).some((spelling) => text.includes(spelling));
-}
-
-/** The text with other words in the token's place. */
-export function redactToken(text: string, token: string): string {
-  return spellingsOf(token).reduce((redacted, spelling) => redacted.replaceAll(spelling, "[redacted]"), text);
-}
-
-/**
- * The same data with other words in the token's place, in every text and key of it. Data, not what is rendered of it: a text that is cut to
- * length may end within the token. @param token undefined: there is none
- */
-export function redactData<Data>(data: Data, token: string | undefined): Data {
-  const spellings = token === undefined ? [] : spellingsOf(token);
-  return token === undefined || spellings.length === 0 ? data : (redacted(data, token, spellings) as Data);
-}
-
-/** What holds none is returned as it is. */
-function redacted(value: unknown, token: string, spellings: readonly string[]): unknown {
-  if (typeof value === "string")
-    return spellings.some((spelling) => value.includes(spelling)) ? redactToken(value, token) : value;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const entries = value.map((entry) => redacted(entry, token, spellings));
-    return entries.some((entry, index) => entry !== value[index]) ? entries : value;
-  }
-  let isSame = true;
-  const fields = Object.entries(value).map(([key, field]) => {
-    const pair = [redactToken(key, token), redacted(field, token, spellings)] as const;
-    if (pair[0] !== key || pair[1] !== field) isSame = false;
-    return pair;
-  });
-  return isSame ? value : Object.fromEntries(fields);
-}
-
-/** None of a token that is too short. */
-function spellingsOf(token: string): string[] {
-  const plain = token.trim();
-  if (plain.length < MIN_TOKEN_CHARACTERS) return [];
-  return [plain, JSON.stringify(plain).slice(1, -1), encodeURIComponent(plain)];
-}
-
 type TokenResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly diagnostic: Diagnostic };

@@ -1,19 +1,21 @@
 /** `tenon drift --watch`: looks again and again until a signal comes, prints and posts only what is new. */
 
 import { type Drift, systemClock } from "../index.ts";
+import { Secret } from "../model/secret.ts";
 import { renderNewsJson, renderNewsMessage, renderNewsText } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
-import { redactData, redactToken } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { sayDiagnostics, sayError } from "./messages.ts";
+import type { ListenAt } from "./flags.ts";
+import { listen } from "./listen.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
+import { resolveWebhook } from "./webhook.ts";
 
 export interface WatchFlags {
   readonly watch?: boolean;
   /** Seconds. */
   readonly every?: number;
   readonly webhook?: string;
-  readonly serve?: { readonly host: string; readonly port: number };
+  readonly serve?: ListenAt;
   readonly format: "text" | "json";
 }
 
@@ -25,43 +27,40 @@ export async function watch(
   flags: WatchFlags,
   look: (terminal: Terminal, use: (found: Drift, token: string | undefined) => Promise<ExitCode>) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { checkWebhookUrl, openWebhook, serveWatch, WatchStatus, watchDrift } = await import("../watch/index.ts");
-  const address = flags.webhook || terminal.environment["TENON_WEBHOOK"] || null;
-  const checked = address === null ? null : checkWebhookUrl(address.trim());
-  if (checked?.ok === false) {
-    sayDiagnostics(terminal, [checked.diagnostic]);
-    return EXIT.error;
-  }
+  const { openWebhook, serveWatch, WatchStatus, watchDrift } = await import("../watch/index.ts");
+  const address = await resolveWebhook(terminal, flags);
+  if (address === "invalid") return EXIT.error;
   const everyMilliseconds = (flags.every ?? DEFAULT_EVERY_SECONDS) * 1000;
   const status = new WatchStatus();
   const { interrupt, environment } = terminal;
   const quiet = new QuietTerminal(terminal);
   return interrupt.whileHandlingSignals(async () => {
+    const where = flags.serve;
     const server =
-      flags.serve === undefined
+      where === undefined
         ? null
-        : await serve(terminal, flags.serve, (host, port) => {
+        : await listen(terminal, { ...where, flag: "--serve", path: "/metrics" }, (reportBug) => {
             return serveWatch({
-              ...{ status, host, port, everyMilliseconds, version: readVersion() },
+              ...{ ...where, status, everyMilliseconds, version: readVersion(), reportBug },
               now: () => Date.now(),
             });
           });
     if (server === "failed") return EXIT.error;
-    const webhook = checked === null ? null : await openWebhook(checked.url, environment);
+    const webhook = address === null ? null : await openWebhook(address, environment);
     try {
       let code: ExitCode = EXIT.error;
       // What a chat is sent is passed on. A look that fails may show lines of a manifest: the token is then that of the look before.
-      let token: string | undefined;
+      let secret = new Secret("");
       const failed = await watchDrift({
         ...{ everyMilliseconds, clock: systemClock, signal: interrupt.first, status },
         look: async () => {
           const found: Drift[] = [];
           code = await look(quiet.terminal, async (drift, used) => {
-            token = used;
-            found.push(redactData(drift, used));
+            secret = new Secret(used ?? "");
+            found.push(secret.hideIn(drift));
             return EXIT.done;
           });
-          const said = token === undefined ? quiet.take() : redactToken(quiet.take(), token);
+          const said = secret.hide(quiet.take());
           const [drift] = found;
           // Each look of an outage ends at another list, after other attempts. What is wrong with the manifests is another matter each time.
           if (drift === undefined)
@@ -91,28 +90,6 @@ function postText(problem: string | null): string {
   return problem === null
     ? "The webhook takes messages again."
     : `warning: the webhook did not take the message: ${escapeText(problem)}. The next look tries again.`;
-}
-
-type Server = { readonly port: number; close(): Promise<void> };
-
-async function serve(
-  terminal: Terminal,
-  { host, port }: { readonly host: string; readonly port: number },
-  start: (host: string, port: number) => Promise<Server>,
-): Promise<Server | "failed"> {
-  try {
-    const server = await start(host, port);
-    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/metrics\n`);
-    return server;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    sayError(terminal, {
-      code: "invalid-argument",
-      summary: `--serve ${host}:${port} cannot be listened on: ${escapeText(why)}`,
-      fix: "Give another port, or 0 for any that is free.",
-    });
-    return "failed";
-  }
 }
 
 /** Keeps what is said until it is known whether it was said before. */

@@ -321,8 +321,15 @@ export function parseWatchInterval(value: string): number {
   return seconds;
 }
 
+/** Where a server is to listen. */
+export interface ListenAt {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+}
+
 /** Without a host: this machine only. */
-export function parseListen(value: string): { readonly host: string; readonly port: number } {
+export function parseListen(value: string): ListenAt {
   const [matched, ipv6, host, port] = LISTEN.exec(value) ?? [];
   if (matched === undefined || Number(port) > MAX_PORT)
     throw new InvalidArgumentError("Write a port, or a host and a port, such as 9464 or 0.0.0.0:9464.");

@@ -7,10 +7,11 @@ import { type ClientApi, SERVICES } from "../index.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { FleetCommand, Ran } from "../model/fleet.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { Secret } from "../model/secret.ts";
 import { codeBlock } from "../render/markdown/parts.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
-import { holdsToken, redactToken, type WithClient } from "./connection.ts";
+import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, PlanFlags } from "./flags.ts";
 import { sayDiagnostics } from "./messages.ts";
@@ -188,7 +189,7 @@ class Capture {
       document: (parts, token) => {
         const text = [...parts].join("");
         this.#token = token ?? this.#token;
-        if (token !== undefined && holdsToken(text, token)) this.#holdsToken = true;
+        if (token !== undefined && new Secret(token).isIn(text)) this.#holdsToken = true;
         else this.#document = text;
       },
       record: (diagnostics, sources) => {
@@ -220,7 +221,7 @@ class Capture {
     const done = isJsonObject(parsed) ? HEADLINES[command](parsed) : null;
     const headline = (code === EXIT.done || code === EXIT.pending ? done : (failed ?? done)) ?? `ended with ${code}`;
     // A page or a comment of many accounts is passed on to more people than an account's own output.
-    const text = QUIET.has(headline) ? "" : redactToken(this.#text(), this.#token ?? "");
+    const text = QUIET.has(headline) ? "" : new Secret(this.#token ?? "").hide(this.#text());
     const [type, markup] = ["ran", this.#markup] as const;
     if (!this.#holdsToken) return { type, code, headline, text, markup, document };
     // As with --json-into: what was found weighs less than that it cannot be kept.

@@ -2,9 +2,9 @@
 
 import { type AccountStatus, didWell, type FleetStatus, type WorkerStatus, type WorkerTotals } from "../model/fleet.ts";
 import { accountState } from "../render/fleet-status.ts";
-import { escapeText } from "../render/terminal.ts";
 import type { Answer, Metric, WatchServer } from "../watch/index.ts";
-import { sayError } from "./messages.ts";
+import type { ListenAt } from "./flags.ts";
+import { listen } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
 
 export function statusMetrics(status: FleetStatus, version: string): Metric[] {
@@ -117,10 +117,10 @@ function counter(name: string, help: string): Pick<Metric, "name" | "type" | "he
   return { name, type: "counter", help };
 }
 
-/** Of a worker, beside what it does. @returns "failed": the port cannot be listened on, which is reported */
+/** Serves a worker's metrics while it works. @returns "failed": the port cannot be listened on, which is reported */
 export async function serveMetrics(
   terminal: Terminal,
-  { host, port }: { readonly host: string; readonly port: number },
+  at: ListenAt,
   metrics: () => readonly Metric[],
 ): Promise<WatchServer | "failed"> {
   const { metricsText, serveHttp } = await import("../watch/index.ts");
@@ -130,17 +130,7 @@ export async function serveMetrics(
       ? { status: 200, text: "ok\n" }
       : { status: 404, text: "There are /healthz and /metrics.\n" };
   };
-  try {
-    const server = await serveHttp({ host, port, answer });
-    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/metrics\n`);
-    return server;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    sayError(terminal, {
-      code: "invalid-argument",
-      summary: `--metrics ${host}:${port} cannot be listened on: ${escapeText(why)}`,
-      fix: "Give another port, or 0 for any that is free.",
-    });
-    return "failed";
-  }
+  return listen(terminal, { ...at, flag: "--metrics", path: "/metrics" }, (reportBug) =>
+    serveHttp({ ...at, answer, reportBug }),
+  );
 }

@@ -5,17 +5,17 @@ import type { Fleet, FleetAccount, StatusReader } from "../fleet/index.ts";
 import type { FleetStatus } from "../model/fleet.ts";
 import { renderStatusJson, renderStatusText } from "../render/fleet-status.ts";
 import type { StatusParts } from "../render/html/fleet-status-page.ts";
-import { escapeText } from "../render/terminal.ts";
 import type { Answer, StreamAnswer } from "../watch/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
+import type { ListenAt } from "./flags.ts";
 import { statusMetrics } from "./fleet-metrics.ts";
 import { openQueue, type QueueFlags } from "./fleet-queue.ts";
-import { sayError } from "./messages.ts";
+import { listen } from "./listen.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
 export interface StatusFlags extends QueueFlags {
   readonly select?: readonly string[];
-  readonly serve?: { readonly host: string; readonly port: number };
+  readonly serve?: ListenAt;
   readonly format: "table" | "json";
 }
 
@@ -54,11 +54,7 @@ function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
-async function serveStatus(
-  terminal: Terminal,
-  reader: Pick<StatusReader, "read">,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<ExitCode> {
+async function serveStatus(terminal: Terminal, reader: Pick<StatusReader, "read">, at: ListenAt): Promise<ExitCode> {
   const { serveHttp } = await import("../watch/index.ts");
   const { renderStatusPage, statusParts } = await import("../render/html/fleet-status-page.ts");
   const live = new LiveStatus(reader, statusParts);
@@ -76,22 +72,14 @@ async function serveStatus(
     const headers = { "content-security-policy": "frame-ancestors 'none'" };
     return { status: 200, text: renderStatusPage(status), type: "text/html; charset=utf-8", headers };
   };
-  try {
-    const server = await serveHttp({ host, port, answer });
-    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/\n`);
-    await aborted(terminal.interrupt.first);
-    live.end();
-    await server.close();
-    return EXIT.done;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    sayError(terminal, {
-      code: "invalid-argument",
-      summary: `--serve ${host}:${port} cannot be listened on: ${escapeText(why)}`,
-      fix: "Give another port, or 0 for any that is free.",
-    });
-    return EXIT.error;
-  }
+  const server = await listen(terminal, { ...at, flag: "--serve", path: "/" }, (reportBug) =>
+    serveHttp({ ...at, answer, reportBug }),
+  );
+  if (server === "failed") return EXIT.error;
+  await aborted(terminal.interrupt.first);
+  live.end();
+  await server.close();
+  return EXIT.done;
 }
 
 /** How often the queue is looked at while somebody looks at the page. */
@@ -105,18 +93,24 @@ const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
 type Parts = (status: FleetStatus) => StatusParts;
 
+/** What one page has got. */
+interface Client {
+  hasAll: boolean;
+  /** It was sent that the queue does not answer. */
+  isDown: boolean;
+}
+
 /** Looks as long as somebody does, and sends what has changed. */
 class LiveStatus {
   readonly #reader: Pick<StatusReader, "read">;
   readonly #parts: Parts;
-  readonly #clients: Set<ServerResponse> = new Set();
+  readonly #clients: Map<ServerResponse, Client> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<FleetStatus | null> | null = null;
   #last: FleetStatus | null = null;
-  /** Of the last parts that were sent, by id. */
-  #sent: ReadonlyMap<string, string> = new Map();
+  /** Of the last look that succeeded, by id. */
+  #known: ReadonlyMap<string, string> = new Map();
   #aliveAt = 0;
-  #isDown = false;
 
   constructor(reader: Pick<StatusReader, "read">, parts: Parts) {
     this.#reader = reader;
@@ -148,17 +142,16 @@ class LiveStatus {
     }
   }
 
+  /** The next look sends it everything: what was known before a pause may be older than its page. */
   add(response: ServerResponse): void {
-    this.#clients.add(response);
+    this.#clients.set(response, { hasAll: false, isDown: false });
     response.on("close", () => this.#clients.delete(response));
-    // All that it does not have yet; it may have been away for long.
-    this.#send(response, "status", { parts: [...this.#sent] });
     this.#schedule(0);
   }
 
   end(): void {
     clearTimeout(this.#timer);
-    for (const client of this.#clients) client.end();
+    for (const response of this.#clients.keys()) response.end();
     this.#clients.clear();
   }
 
@@ -170,27 +163,36 @@ class LiveStatus {
   async #look(): Promise<void> {
     if (this.#clients.size === 0) return;
     const status = await this.latest();
-    if (status === null && !this.#isDown) this.#sendAll("down", {});
-    this.#isDown = status === null;
-    if (status !== null) {
-      const parts = new Map(this.#parts(status));
-      const changed = [...parts].filter(([id, text]) => this.#sent.get(id) !== text);
-      this.#sent = parts;
-      if (changed.length > 0) this.#sendAll("status", { parts: changed });
-    }
+    if (status === null) this.#sendDown();
+    else this.#sendParts(new Map(this.#parts(status)));
     if (Date.now() - this.#aliveAt > ALIVE_MILLISECONDS) {
       this.#aliveAt = Date.now();
-      for (const client of this.#clients) client.write(": alive\n\n");
+      for (const response of this.#clients.keys()) response.write(": alive\n\n");
     }
     if (this.#clients.size > 0) this.#schedule(LOOK_MILLISECONDS);
   }
 
-  #sendAll(event: string, data: object): void {
-    for (const client of this.#clients) this.#send(client, event, data);
+  #sendDown(): void {
+    for (const [response, client] of this.#clients) {
+      if (!client.isDown) send(response, "down", {});
+      client.isDown = true;
+    }
   }
 
-  #send(client: ServerResponse, event: string, data: object): void {
-    if (client.writableLength > MAX_UNSENT_BYTES) client.destroy();
-    else client.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  #sendParts(parts: ReadonlyMap<string, string>): void {
+    const changed = [...parts].filter(([id, text]) => this.#known.get(id) !== text);
+    this.#known = parts;
+    for (const [response, client] of this.#clients) {
+      const news = client.hasAll ? changed : [...parts];
+      // That the queue answers again is news, too.
+      if (news.length > 0 || client.isDown) send(response, "status", { parts: news });
+      client.hasAll = true;
+      client.isDown = false;
+    }
   }
+}
+
+function send(response: ServerResponse, event: string, data: object): void {
+  if (response.writableLength > MAX_UNSENT_BYTES) response.destroy();
+  else response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

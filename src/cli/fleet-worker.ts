@@ -15,19 +15,21 @@ import type {
 } from "../fleet/index.ts";
 import type { ApiEvent, ClientApi, Consent } from "../index.ts";
 import type { Ran } from "../model/fleet.ts";
+import { Secret } from "../model/secret.ts";
 import { renderTransitionMessage } from "../render/fleet-message.ts";
 import { escapeText } from "../render/terminal.ts";
-import { redactToken, type WithClient } from "./connection.ts";
+import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
+import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
-import { openNotices, type WebhookFlags } from "./fleet-webhook.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
+import { openNotices, resolveWebhook, type WebhookFlags } from "./webhook.ts";
 
 export interface WorkerFlags extends QueueFlags, WebhookFlags {
-  readonly metrics?: { readonly host: string; readonly port: number };
+  readonly metrics?: ListenAt;
   readonly workers: number;
   /** Seconds. */
   readonly lease: number;
@@ -55,6 +57,8 @@ export async function serve(
   if (fleet === null) return EXIT.invalid;
   const leaseMilliseconds = flags.lease * 1000;
   const { interrupt } = terminal;
+  const webhook = await resolveWebhook(terminal, flags);
+  if (webhook === "invalid") return EXIT.error;
   return interrupt.whileHandlingSignals(async () => {
     const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
     if (store === null) return EXIT.error;
@@ -69,13 +73,12 @@ export async function serve(
       flags.metrics === undefined
         ? null
         : await serveMetrics(terminal, flags.metrics, () => ownMetrics(activity.totals, worker.name, readVersion()));
-    const notices = metrics === "failed" ? "invalid" : await openNotices(terminal, flags);
-    if (metrics === "failed" || notices === "invalid") {
+    if (metrics === "failed") {
       await activity.end();
       await store.close();
-      if (metrics !== "failed") await metrics?.close();
       return EXIT.error;
     }
+    const notices = webhook === null ? null : await openNotices(terminal, webhook);
     posted = (message) => notices?.post(message);
     worker.learnVariables(fleet);
     terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);
@@ -279,7 +282,8 @@ const SIGNED = /([?&](?:X-Amz-(?:Signature|Credential|Security-Token)|Signature|
 
 /** Reports lie in the store until they are fetched: they hold neither the account's token nor a signature. */
 function redacted(outcome: Ran, token: string): Ran {
-  const hide = (text: string): string => redactToken(text, token).replace(SIGNED, "$1[redacted]");
+  const secret = new Secret(token);
+  const hide = (text: string): string => secret.hide(text).replace(SIGNED, "$1[redacted]");
   const { headline, text, document } = outcome;
   return {
     ...outcome,

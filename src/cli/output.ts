@@ -3,11 +3,11 @@
 import { appendFile } from "node:fs/promises";
 import { whyUnwritable, writeProblem, writeWhole } from "../files/files.ts";
 import { type Diagnostic, type Plan, Sources } from "../index.ts";
+import { Secret } from "../model/secret.ts";
 import { type PageOptions, renderPlanHtml, renderPlanMarkdown, renderPlanText } from "../render/index.ts";
 import { renderPlanJsonParts } from "../render/plan-json.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
-import { holdsToken, redactData, redactToken } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { Format } from "./flags.ts";
 import { asDiagnostic, type CommandError, sayError } from "./messages.ts";
@@ -57,8 +57,9 @@ export type Markdown = (hide: <Data>(data: Data) => Data) => string;
 
 /** Comments and summaries are made to be passed on. @param token undefined: there is none */
 function withoutToken(markdown: Markdown, token: string | undefined): string {
-  const text = markdown((data) => redactData(data, token));
-  return token === undefined ? text : redactToken(text, token);
+  if (token === undefined) return markdown((data) => data);
+  const secret = new Secret(token);
+  return secret.hide(markdown((data) => secret.hideIn(data)));
 }
 
 /**
@@ -246,7 +247,8 @@ export async function givePage(terminal: Terminal, make: () => Promise<string>, 
 async function pageHoldsToken(page: string, token: string): Promise<boolean> {
   const { escapeHtml } = await import("../render/html/markup.ts");
   const text = page.replace(/<[^>]*>/g, "");
-  return [page, text].some((one) => holdsToken(one, token) || holdsToken(one, escapeHtml(token)));
+  const secrets = [new Secret(token), new Secret(escapeHtml(token))];
+  return secrets.some((secret) => secret.isIn(page) || secret.isIn(text));
 }
 
 async function writePage(terminal: Terminal, file: string, page: string): Promise<boolean> {
@@ -303,8 +305,9 @@ function sayTokenHeld(terminal: Terminal, what: string): void {
 
 /** No part that holds the token is handed on. A part ends with a line, so that the token is never divided. */
 function* partsWithoutToken(parts: Iterable<string>, token: string | undefined): Generator<string> {
+  const secret = token === undefined ? null : new Secret(token);
   for (const part of parts) {
-    if (token !== undefined && holdsToken(part, token)) throw new TokenInDocument();
+    if (secret?.isIn(part)) throw new TokenInDocument();
     yield part;
   }
 }

@@ -5,10 +5,10 @@ import { mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readProblem, readRegular } from "../files/files.ts";
+import { Secret } from "../model/secret.ts";
 import { escapeText } from "../render/terminal.ts";
 import { renderTicketJson } from "../render/tickets.ts";
 import type { Entity, TicketDraft, TicketText } from "../tickets/index.ts";
-import { holdsToken } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
@@ -205,7 +205,7 @@ async function readDraft(terminal: Terminal, file: string): Promise<TicketDraft 
 /** Tenon's own files hold no token; another file may. */
 function isWithoutToken(terminal: Terminal, { summary, description }: TicketText): boolean {
   const tokens = Object.entries(terminal.environment).filter(([name]) => TOKEN_VARIABLE.test(name));
-  if (!tokens.some(([, token = ""]) => holdsToken(`${summary}\n${description}`, token))) return true;
+  if (!tokens.some(([, token = ""]) => new Secret(token).isIn(`${summary}\n${description}`))) return true;
   const fix = "Take it out of the file.";
   sayError(terminal, { code: "token-in-text", summary: "the text holds the access token", fix });
   return false;

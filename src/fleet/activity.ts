@@ -207,11 +207,12 @@ export class StatusReader {
   async read(now: number): Promise<FleetStatus> {
     const names = this.#accounts.map(({ name }) => name);
     const records = new Records(this.#store);
-    const pending = await this.#fresh(names.map(pendingKey), async (key) => (await records.read("pending", key)).value);
+    // What an account came to before what waits for it: a worker writes them the other way around, so that no run that has ended seems to wait.
     const activities = await this.#fresh(
       names.map(activityKey),
       async (key) => (await records.read("activity", key)).value,
     );
+    const pending = await this.#fresh(names.map(pendingKey), async (key) => (await records.read("pending", key)).value);
     const seen = activities.flatMap((activity) =>
       [activity?.running?.worker ?? [], activity?.last?.worker ?? []].flat(),
     );

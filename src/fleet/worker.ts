@@ -266,7 +266,11 @@ class AccountTurn {
     hold.mayPostpone = request.command !== "apply" && Date.now() - since < MAX_POSTPONED_MILLISECONDS;
     const result = await this.#run(own, request, pending, hold);
     if (hold.lost.aborted) return;
-    if (!("postponedMilliseconds" in result)) return this.#end(pending.run, found.version + 1, result, fence);
+    if (!("postponedMilliseconds" in result)) {
+      await this.#end(pending.run, found.version + 1, result, fence);
+      // Not sooner: who looks at what the account came to must not find it waiting for the same run.
+      return this.#options.observe({ type: "done", account: name, request, outcome: result.outcome });
+    }
     const until = Date.now() + result.postponedMilliseconds;
     const postponed: RunState = { state: "postponed", attempts: attempts - 1, since, until };
     await this.#records.write("state", key, postponed, found.version + 1, fence);
@@ -287,8 +291,6 @@ class AccountTurn {
     if ("postponedMilliseconds" in result) {
       const milliseconds = result.postponedMilliseconds;
       this.#options.observe({ type: "postponed", account: account.name, milliseconds });
-    } else if (!hold.lost.aborted) {
-      this.#options.observe({ type: "done", account: account.name, request, outcome: result.outcome });
     }
     return result;
   }
@@ -340,6 +342,7 @@ class AccountTurn {
     if ("postponedMilliseconds" in result) return this.#putBack(result.postponedMilliseconds);
     const { outcome } = result;
     await this.#records.write("scheduled", key, { at: Date.now(), outcome }, version, fence);
+    if (!hold.lost.aborted) this.#options.observe({ type: "done", account: name, request, outcome });
   }
 }
 

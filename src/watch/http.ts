@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-const MAX_CONNECTIONS = 32;
+const MAX_CONNECTIONS = 64;
+/** Answers that go on; the other connections are for whoever asks once, such as a health check. */
+const MAX_STREAMS = 32;
 const MAX_HEADER_BYTES = 8 * 1024;
 const REQUEST_TIMEOUT_MILLISECONDS = 10_000;
 
@@ -29,6 +31,8 @@ export interface HttpOptions {
   readonly port: number;
   /** @param path without what follows a question mark */
   answer(path: string): Promise<Answer | StreamAnswer> | Answer | StreamAnswer;
+  /** Called with what an answer throws, which is a bug: the client gets status 500, and the server goes on. */
+  reportBug?(error: unknown): void;
 }
 
 export interface WatchServer {
@@ -41,13 +45,14 @@ const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosnif
 
 /** @throws NodeJS.ErrnoException if the port cannot be listened on */
 export async function serveHttp(options: HttpOptions): Promise<WatchServer> {
+  const responder = new Responder(options);
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       requestTimeout: REQUEST_TIMEOUT_MILLISECONDS,
       headersTimeout: REQUEST_TIMEOUT_MILLISECONDS,
     },
-    (request, response) => void respond(request, response, options),
+    (request, response) => void responder.respond(request, response),
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.listen(options.port, options.host);
@@ -55,14 +60,44 @@ export async function serveHttp(options: HttpOptions): Promise<WatchServer> {
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse, options: HttpOptions): Promise<void> {
-  const answer = await answerTo(request, options);
-  if ("begin" in answer) {
-    response.writeHead(200, { ...HEADERS, "content-type": answer.type });
-    if (request.method === "HEAD") response.end();
-    else answer.begin(response);
-    return;
+class Responder {
+  readonly #options: HttpOptions;
+  readonly #streams: Set<ServerResponse> = new Set();
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
   }
+
+  /** Never throws. */
+  async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const answer = await answerTo(request, this.#options);
+      if ("begin" in answer) this.#stream(request, response, answer);
+      else send(request, response, answer);
+    } catch (error) {
+      this.#options.reportBug?.(error);
+      if (response.headersSent) response.destroy();
+      else send(request, response, { status: 500, text: "internal error\n" });
+    }
+  }
+
+  #stream(request: IncomingMessage, response: ServerResponse, { type, begin }: StreamAnswer): void {
+    if (this.#streams.size >= MAX_STREAMS) {
+      send(request, response, { status: 503, text: "Too many pages are open.\n" });
+      return;
+    }
+    response.writeHead(200, { ...HEADERS, "content-type": type });
+    if (request.method === "HEAD") {
+      response.end();
+      return;
+    }
+    this.#streams.add(response);
+    response.on("close", () => this.#streams.delete(response));
+    begin(response);
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const { status, text, type = PLAIN, headers = {} } = answer;
   response.writeHead(status, { ...HEADERS, ...headers, "content-type": type, connection: "close" });
   response.end(request.method === "HEAD" ? "" : text);

@@ -14,12 +14,17 @@ export interface ServeOptions {
   readonly everyMilliseconds: number;
   readonly version: string;
   now(): number;
+  /** As of `serveHttp`. */
+  reportBug?(error: unknown): void;
 }
 
 /** @throws NodeJS.ErrnoException if the port cannot be listened on */
 export async function serveWatch(options: ServeOptions): Promise<WatchServer> {
-  const { host, port } = options;
-  return serveHttp({ host, port, answer: (path) => answer(path, options) });
+  const { host, port, reportBug } = options;
+  return serveHttp({
+    ...{ host, port, answer: (path) => answer(path, options) },
+    ...(reportBug === undefined ? {} : { reportBug }),
+  });
 }
 
 function answer(path: string, options: ServeOptions): Answer {

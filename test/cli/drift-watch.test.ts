@@ -91,6 +91,18 @@ describe("tenon drift --watch", () => {
     expect(said.stdout + said.stderr + hook.messages.join("")).not.toMatch(/emulator-token|secret-path/);
   });
 
+  it("refuses a port that is taken, and looks at nothing", async () => {
+    const service = await emulator();
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const cwd = await folder({ "tenon.yaml": MANIFEST });
+    const ran = await here(["drift", "--watch", "--serve", `${port}`], { cwd, env: envOf(service) });
+    expectPlain(ran, 1, [`--serve 127.0.0.1:${port} cannot be listened on`, "or 0 for any that is free"]);
+    expect(service.requests).toEqual([]);
+  });
+
   it("tells an outage once when it begins and once when it ends, however it fails meanwhile", async () => {
     const failures = [503, 500, 502].map((status, index) => `status=${status},path=/vpcs,nth=${index + 2}`);
     const service = await emulator({ seed: { vpcs: [LIVE] }, ...faults(...failures) });

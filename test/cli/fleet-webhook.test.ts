@@ -1,12 +1,15 @@
 /** `--webhook` of a fleet's run: one message where accounts failed, and none otherwise. */
 
+import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { openNotices } from "../../src/cli/webhook.ts";
 import type { FinishedRun } from "../../src/model/fleet.ts";
 import { renderTransitionMessage } from "../../src/render/fleet-message.ts";
 import { fleetOf } from "../support/fleet.ts";
-import { here } from "./here.ts";
+import { here, terminalOf } from "./here.ts";
 import { expectPlain } from "./run.ts";
 
 /** @param status of each answer */
@@ -51,6 +54,14 @@ test("a webhook that refuses is said, without its address, and changes nothing e
   expectPlain(await here([...args, "http://example.com/secret"], { cwd, env }), 1, ["webhook", "https"]);
 });
 
+test("an address that cannot be one is refused before saved plans are deleted", async () => {
+  const { cwd, env } = await fleetOf(2);
+  expect((await here(["fleet", "plan", "--out", "plans"], { cwd, env })).code).toBe(0);
+  const refused = ["fleet", "plan", "--out", "plans", "--webhook", "http://example.com/secret"];
+  expectPlain(await here(refused, { cwd, env }), 1, ["webhook", "https"]);
+  expect((await readdir(join(cwd, "plans"))).sort()).toEqual(["a1.plan", "a2.plan"]);
+});
+
 test("an account is spoken of when it begins to fail and when it is well again, as text", () => {
   const run = (code: number, headline = "no changes"): FinishedRun => ({
     ...{ command: "plan", worker: "w", at: 0, milliseconds: 1, requests: 1, throttled: 0, code, headline },
@@ -63,4 +74,33 @@ test("an account is spoken of when it begins to fail and when it is well again, 
     renderTransitionMessage("a1", run(0), run(1, "error: <!channel> ``` \u001b[2J")) ?? "{}",
   ).text;
   expect(text).toBe("Tenon: account a1 begins to fail:\n```\nplan: error: &lt;!channel&gt; ''' \\u{1b}[2J\n```");
+});
+
+test("messages wait in their order for a webhook that is slow, and what is more than can wait is reported as not taken", async () => {
+  const texts: string[] = [];
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const server = createServer(async (request, response) => {
+    texts.push(JSON.parse((await request.setEncoding("utf8").toArray()).join("")).text);
+    await released;
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  let reported = "";
+  const terminal = terminalOf({}, (_, text) => {
+    reported += text;
+  });
+  const notices = await openNotices(terminal, `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret`);
+  notices.post('{"text":"first"}');
+  await expect.poll(() => texts).toEqual(["first"]);
+  for (let count = 1; count <= 102; count += 1) notices.post(`{"text":"${count}"}`);
+  const refused = "warning: the webhook did not take the message: too many messages wait\n";
+  expect(reported).toBe(refused.repeat(2));
+  release();
+  await notices.close(new AbortController().signal);
+  expect(texts).toEqual(["first", ...Array.from({ length: 100 }, (_, index) => `${index + 1}`)]);
+  expect(reported).toBe(refused.repeat(2));
 });

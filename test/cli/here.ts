@@ -4,7 +4,7 @@
  */
 
 import { runCommand } from "../../src/cli/program.ts";
-import { openTerminal } from "../../src/cli/terminal.ts";
+import { openTerminal, type Terminal } from "../../src/cli/terminal.ts";
 import type { Ended, RunOptions } from "./run.ts";
 
 const whileHandlingSignals = <Result>(work: () => Promise<Result>): Promise<Result> => work();
@@ -37,6 +37,18 @@ async function perform(
   { cwd = process.cwd(), env = {} }: RunOptions,
   write: Write,
 ): Promise<number> {
+  const environment = { PATH: process.env["PATH"], ...env };
+  const terminal = terminalOf(environment, write);
+  const restore = goTo(cwd, environment);
+  try {
+    return await runCommand(terminal, args);
+  } finally {
+    restore();
+  }
+}
+
+/** No terminal in truth: neither its input nor its output is one. */
+export function terminalOf(environment: Readonly<Record<string, string | undefined>>, write: Write): Terminal {
   const into = (stream: "stdout" | "stderr") => ({
     isTTY: false,
     write: (text: string): boolean => {
@@ -44,16 +56,9 @@ async function perform(
       return true;
     },
   });
-  const environment = { PATH: process.env["PATH"], ...env };
   const about = { env: environment, stdout: into("stdout"), stderr: into("stderr"), stdin: { isTTY: false } };
   const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {}, whileHandlingSignals };
-  const terminal = openTerminal(about as unknown as NodeJS.Process, interrupt);
-  const restore = goTo(cwd, environment);
-  try {
-    return await runCommand(terminal, args);
-  } finally {
-    restore();
-  }
+  return openTerminal(about as unknown as NodeJS.Process, interrupt);
 }
 
 /** Flags have defaults in the environment, and paths are relative to the folder: both belong to the process. */

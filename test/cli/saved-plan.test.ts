@@ -240,9 +240,16 @@ describe("a plan that holds the token", () => {
     const service = await emulator({ seed: { tokens: [{ token, scopes: ["vpc:read_write"] }] } as never });
     const manifest = "tenon: 1\nvariables: { note: {} }\nvpcs: [{ label: a, region: us-east, description: x }]\n";
     const options = { cwd: await folder({ "tenon.yaml": manifest }), env: { ...envOf(service), TENON_TOKEN: token } };
-    const ended = await here(["plan", "--out", "the.plan", "--var", `note=${token}`], options);
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("the plan holds the token") });
-    await expect(readFile(join(options.cwd, "the.plan"))).rejects.toThrow("ENOENT");
+    const octets = Buffer.from(token);
+    for (const spelling of [
+      ...[token, encodeURIComponent(token), octets.toString("hex"), octets.toString("hex").toUpperCase()],
+      // As basic credentials have it, behind whatever is before it.
+      ...["", "x", "user:"].map((before) => Buffer.from(`${before}${token}z`).toString("base64")),
+    ]) {
+      const ended = await here(["plan", "--out", "the.plan", "--var", `note=${spelling}`], options);
+      expect([spelling, ended.code, ended.stderr]).toEqual([spelling, 1, expect.stringContaining("the plan holds")]);
+      await expect(readFile(join(options.cwd, "the.plan"))).rejects.toThrow("ENOENT");
+    }
     expect(await here(["plan", "--out", "the.plan", "--var", "note=other"], options)).toMatchObject({ code: 0 });
   });
 });

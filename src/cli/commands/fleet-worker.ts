@@ -7,10 +7,10 @@ import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, collectConsents, parseDuration, parseListen } from "../flags.ts";
 import { addQueueFlags, openQueue, type QueueFlags, resolveQueue } from "../fleet-queue.ts";
-import { webhookFlag } from "../fleet-webhook.ts";
 import type { LoadAccounts, WorkerFlags } from "../fleet-worker.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
+import { webhookFlag } from "../webhook.ts";
 
 /** How the commands of a fleet find its file, and take --workers: as those that run something for each account do. */
 export interface FleetCommands {

@@ -37,10 +37,10 @@ import {
   runByWorkers,
   type SubmittedFlags,
 } from "../fleet-queue.ts";
-import { openNotices, type WebhookFlags, webhookFlag } from "../fleet-webhook.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
+import { openNotices, resolveWebhook, type WebhookFlags, webhookFlag } from "../webhook.ts";
 import { addInit } from "./fleet-init.ts";
 import { defineStatus } from "./fleet-status.ts";
 import { defineQueueCommands, type FleetCommands } from "./fleet-worker.ts";
@@ -331,13 +331,15 @@ async function runChecked(
     sayError(inner, consent);
     return EXIT.error;
   }
+  // Before anything is deleted: whoever corrects the address still has the plans of before.
+  const webhook = await resolveWebhook(inner, flags);
+  if (webhook === "invalid") return EXIT.error;
   const problem = flags.out === undefined ? null : await prepareFolder(flags.out, accounts);
   if (problem !== null) {
     sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
     return EXIT.error;
   }
-  const notices = await openNotices(inner, flags);
-  if (notices === "invalid") return EXIT.error;
+  const notices = webhook === null ? null : await openNotices(inner, webhook);
   const work = async (): Promise<AccountResult[] | null> => {
     const ended = await runAll(inner, { command, ...opened }, flags, connect).catch(async (error: unknown) => {
       await notices?.close(AbortSignal.abort());

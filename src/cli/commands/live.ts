@@ -4,8 +4,9 @@ import type { Command } from "commander";
 import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { NEUTRAL_DIALECT } from "../../index.ts";
 import type { Snapshot } from "../../model/live.ts";
+import { Secret } from "../../model/secret.ts";
 import { escapeText } from "../../render/terminal.ts";
-import { holdsToken, withReader } from "../connection.ts";
+import { withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
 import { sayError, sayFailure } from "../messages.ts";
@@ -72,7 +73,7 @@ async function live(terminal: Terminal, directory: string | undefined, flags: Li
         sayError(terminal, { code: "snapshot-malformed", summary });
         return EXIT.error;
       }
-      if (holdsToken(text, session.connection.token)) {
+      if (new Secret(session.connection.token).isIn(text)) {
         const summary = "the account itself holds the token, in some name, text or record";
         sayError(terminal, { code: "token-in-snapshot", summary, fix: "Revoke the token." });
         return EXIT.error;

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { readRegular } from "../../files/files.ts";
 import { type ClientApi, type Connection, type Failure, systemClock } from "../../index.ts";
 import type { FormFile } from "../../model/api.ts";
+import { Secret } from "../../model/secret.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { renderTicket, renderTicketJson, renderTicketList } from "../../render/tickets.ts";
 import type {
@@ -14,7 +15,7 @@ import type {
   TicketReply,
   TicketRequest,
 } from "../../tickets/index.ts";
-import { holdsToken, type WithClient, withReader } from "../connection.ts";
+import { type WithClient, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag, parseCount } from "../flags.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
@@ -148,7 +149,7 @@ function writing(
 
 /** What is sent must not hold the token: a text may have been copied from a log. */
 function isLeak(terminal: Terminal, text: string, { token }: Connection): boolean {
-  if (!holdsToken(text, token)) return false;
+  if (!new Secret(token).isIn(text)) return false;
   sayError(terminal, {
     code: "token-in-text",
     summary: "the text holds the access token, and is not sent",
@@ -455,9 +456,10 @@ async function attach(
 
 /** A log of another tool may hold the token. A file that was changed since it was checked is not sent. */
 async function isFileLeak(terminal: Terminal, files: readonly FormFile[], token: string): Promise<boolean> {
+  const secret = new Secret(token);
   for (const { file, content } of files) {
     const text = await readRegular(file, content.bytes).catch(() => "");
-    if (!holdsToken(text, token)) continue;
+    if (!secret.isIn(text)) continue;
     const summary = `${file} holds the access token, and nothing is sent`;
     sayError(terminal, { code: "token-in-text", summary, fix: "Take it out." });
     return true;

@@ -1,37 +1,25 @@
 /** The page of a fleet in Debian's Chromium: accounts are found by outcome, label and word, read without a mouse, and printed. */
 
 import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { FleetReport } from "../../../src/model/fleet.ts";
 import { renderFleetHtml } from "../../../src/render/html/fleet-page.ts";
 import { fleetReport } from "../../render/fleets.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
+import { openBrowser, type Watched, watched } from "../../support/browser.ts";
 
 let browser: Browser;
 
 beforeAll(async () => {
-  // Whoever runs tests as root has no other way; the pages are our own.
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await openBrowser();
 });
 
 afterAll(async () => {
   await browser?.close();
 });
 
-/** `complaints`: of the console, of the page, dialogs; must stay empty. */
-async function open(report: FleetReport) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", ({ message }) => complaints.push(message));
-  page.on("dialog", (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
+async function open(report: FleetReport): Promise<Watched> {
+  const { page, complaints } = await watched(browser);
   await page.setContent(renderFleetHtml(report, { full: false }));
   return { page, complaints };
 }

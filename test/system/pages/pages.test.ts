@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Change } from "../../../src/model/change.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { driftOf } from "../../../src/plan/drift.ts";
@@ -17,15 +17,13 @@ import { emulator, envOf, folder, run } from "../../cli/run.ts";
 import { fleetReport } from "../../render/fleets.ts";
 import { change, everything, plan, record } from "../../render/plans.ts";
 import { PARTIAL } from "../../render/reports.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
+import { openBrowser, type Watched, watched } from "../../support/browser.ts";
 
 let browser: Browser;
 const pages = mkdtempSync(join(tmpdir(), "tenon-pages-"));
 
 beforeAll(async () => {
-  // Whoever runs tests as root has no other way; the pages are our own.
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await openBrowser();
 });
 
 afterAll(async () => {
@@ -33,29 +31,14 @@ afterAll(async () => {
   await rm(pages, { recursive: true, force: true });
 });
 
-interface Opened {
-  readonly page: Page;
-  /** What the console and the page complain of, dialogs, and requests for anything but the page. Must stay empty. */
-  readonly complaints: readonly string[];
-}
-
 let number = 0;
 
-/** As a file on the disk, as people open it. */
-async function open(html: string, options: BrowserContextOptions = {}, hash = ""): Promise<Opened> {
+/** As a file on the disk, as people open it. A request for anything but the page is a complaint, too. */
+async function open(html: string, options: BrowserContextOptions = {}, hash = ""): Promise<Watched> {
   number += 1;
   const file = join(pages, `${number}.html`);
   writeFileSync(file, html);
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", ({ message }) => complaints.push(message));
-  page.on("dialog", (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
+  const { page, complaints } = await watched(browser, options);
   const url = pathToFileURL(file).href;
   page.on("request", (request) => {
     if (!request.url().startsWith(url)) complaints.push(`request: ${request.url()}`);

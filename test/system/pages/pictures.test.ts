@@ -5,18 +5,18 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RequestStep } from "../../../src/model/plan.ts";
 import { renderPlanHtml } from "../../../src/render/index.ts";
 import { change, plan, record } from "../../render/plans.ts";
+import { openBrowser, type Watched, watched } from "../../support/browser.ts";
 
 let browser: Browser;
 const pages = mkdtempSync(join(tmpdir(), "tenon-pictures-"));
 
 beforeAll(async () => {
-  // Whoever runs tests as root has no other way; the pages are our own.
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  browser = await openBrowser();
 });
 
 afterAll(async () => {
@@ -50,15 +50,10 @@ const CHANGES = [
   ),
 ];
 
-async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
+async function open(options: BrowserContextOptions = {}): Promise<Watched> {
   const file = join(pages, "plan.html");
   writeFileSync(file, await renderPlanHtml(plan(CHANGES, { steps: STEPS }), { full: true }));
-  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...options });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", ({ message }) => complaints.push(message));
+  const { page, complaints } = await watched(browser, { viewport: { width: 1000, height: 700 }, ...options });
   await page.goto(pathToFileURL(file).href);
   await frame(page).scrollIntoViewIfNeeded();
   return { page, complaints };

@@ -1,4 +1,4 @@
-/** `--webhook`: a chat hears what needs a person in a fleet. What it does not take, or not in time, is said and holds nothing up. */
+/** `--webhook`: its address, and the messages about a fleet that are posted there. What is not taken, or not in time, is reported and holds nothing up. */
 
 import { Option } from "commander";
 import { escapeText } from "../render/terminal.ts";
@@ -18,18 +18,24 @@ export function webhookFlag(description: string): Option {
 /** Messages that wait while one is sent. */
 const MAX_WAITING_MESSAGES = 100;
 
-/** @returns null: none is asked for; "invalid": the address cannot be one, which is reported */
-export async function openNotices(
+/** @returns an address that can be posted to; null: none is asked for; "invalid": it cannot be one, which is reported */
+export async function resolveWebhook(
   terminal: Terminal,
   { webhook }: WebhookFlags,
-): Promise<FleetNotices | null | "invalid"> {
-  const address = webhook || terminal.environment["TENON_WEBHOOK"]?.trim() || null;
+): Promise<string | null | "invalid"> {
+  const address = (webhook || terminal.environment["TENON_WEBHOOK"])?.trim() || null;
   if (address === null) return null;
-  const { checkWebhookUrl, openWebhook } = await import("../watch/index.ts");
-  const checked = checkWebhookUrl(address.trim());
-  if (checked.ok) return new FleetNotices(terminal, await openWebhook(checked.url, terminal.environment));
+  const { checkWebhookUrl } = await import("../watch/index.ts");
+  const checked = checkWebhookUrl(address);
+  if (checked.ok) return checked.url;
   sayDiagnostics(terminal, [checked.diagnostic]);
   return "invalid";
+}
+
+/** @param address as `resolveWebhook` returned it */
+export async function openNotices(terminal: Terminal, address: string): Promise<FleetNotices> {
+  const { openWebhook } = await import("../watch/index.ts");
+  return new FleetNotices(terminal, await openWebhook(address, terminal.environment));
 }
 
 export class FleetNotices {
