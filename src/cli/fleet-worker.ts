@@ -3,7 +3,6 @@
 import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import type {
-  ActivityRecorder,
   Fleet,
   FleetAccount,
   FoundAccount,
@@ -22,6 +21,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
+import { openTracing } from "./fleet-tracing.ts";
 import { openNotices, type WebhookFlags } from "./fleet-webhook.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
@@ -56,7 +56,8 @@ export async function serve(
   const leaseMilliseconds = flags.lease * 1000;
   const { interrupt } = terminal;
   return interrupt.whileHandlingSignals(async () => {
-    const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
+    const tracing = await openTracing(terminal);
+    const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds, tracing);
     if (store === null) return EXIT.error;
     const { ActivityRecorder, serveFleet } = await import("../fleet/index.ts");
     const worker = new FleetWorker(terminal, load, flags, connect);
@@ -85,7 +86,20 @@ export async function serve(
         find: (name) => worker.find(name),
         tokenOf: (account, request) => worker.tokenOf(account, request),
         refuses: (account, request, pending) => worker.refuses(account, request, pending),
-        run: (account, request, pending, hold) => worker.run(account, request, pending, hold, activity),
+        run: (account, request, pending, hold) => {
+          const { command } = request;
+          const parent = pending?.trace ?? null;
+          return tracing.span({ type: "run", command, account: account.name, parent }, async (span) => {
+            const observe = (event: ApiEvent): void => {
+              activity.observe(account.name, event);
+              span.observe(event);
+            };
+            const result = await worker.run(account, request, pending, hold, observe);
+            const outcome = "postponedMilliseconds" in result ? "postponed" : result.outcome.code;
+            span.end(hold.lost.aborted ? "overtaken" : outcome);
+            return result;
+          });
+        },
         fail: (_, request, reason) => worker.fail(request, reason),
         observe: (event) => {
           activity.report(event);
@@ -97,6 +111,7 @@ export async function serve(
       await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
       await metrics?.close();
       await store.close();
+      await tracing.close();
     }
     return interrupt.code() ?? EXIT.done;
   });
@@ -155,7 +170,7 @@ class FleetWorker {
     request: RunRequest,
     pending: PendingRun | null,
     hold: Hold,
-    activity: ActivityRecorder,
+    observeApi: (event: ApiEvent) => void,
   ): Promise<RunResult> {
     const { planDigestOf } = await import("../fleet/index.ts");
     const { plans, allow, takeOwnershipFrom } = this.#flags;
@@ -180,7 +195,7 @@ class FleetWorker {
     try {
       const observe = (event: ApiEvent): void => {
         waits.see(event);
-        activity.observe(account.name, event);
+        observeApi(event);
       };
       const terminal = withLook({ ...this.#terminal, interrupt, observe }, request);
       const connect = request.command === "apply" ? this.#connect : null;
