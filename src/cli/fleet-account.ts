@@ -149,7 +149,7 @@ function environmentOf(
   };
 }
 
-const HIDDEN = /^(?:TENON_(?!DEBUG$)|GITHUB_STEP_SUMMARY$)/;
+const HIDDEN = /^(?:OTEL_|TENON_(?!DEBUG$)|GITHUB_STEP_SUMMARY$)/;
 const SERVICE_TOKENS: ReadonlySet<string> = new Set(SERVICES.map(({ tokenVariable }) => tokenVariable));
 
 /** Keeps what a command prints and says, and its JSON document. */

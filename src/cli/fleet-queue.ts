@@ -15,6 +15,7 @@ import type { AccountResult, FleetCommand, Ran } from "../model/fleet.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT } from "./exit.ts";
 import type { AccountFlags } from "./fleet-account.ts";
+import type { FleetTracing } from "./fleet-span.ts";
 import { type CommandError, sayDiagnostics, sayError } from "./messages.ts";
 import { sayBeside } from "./progress.ts";
 import type { Terminal } from "./terminal.ts";
@@ -71,13 +72,15 @@ export async function openQueue(
   flags: QueueFlags,
   accounts: readonly FleetAccount[],
   leaseMilliseconds: number = DEFAULT_LEASE_MILLISECONDS,
+  { telemetry }: Pick<FleetTracing, "telemetry"> = { telemetry: null },
 ): Promise<FleetStore | null> {
   const { claimPrefix, openStore } = await import("../fleet/index.ts");
   const resolved = await resolveQueue(terminal, flags);
   if (resolved === null) return null;
   const { address, prefix } = resolved;
   const outage = new OutageNotice(terminal, address);
-  const opened = await openStore(address, { prefix, leaseMilliseconds, observer: outage });
+  const recorded = telemetry === null ? {} : { telemetry };
+  const opened = await openStore(address, { prefix, leaseMilliseconds, observer: outage, ...recorded });
   if (!opened.ok) {
     sayDiagnostics(terminal, [opened.diagnostic]);
     return null;
@@ -147,18 +150,19 @@ interface ByWorkers {
   /** Whether they are selected or not. */
   readonly all: readonly FleetAccount[];
   observe(event: FleetEvent): void;
+  readonly tracing: FleetTracing;
 }
 
 /** @returns a result for each account, by name; null: there can be none, which is reported */
 export async function runByWorkers(
   terminal: Terminal,
-  { command, fleet, all, observe }: ByWorkers,
+  { command, fleet, all, observe, tracing }: ByWorkers,
   flags: SubmittedFlags,
 ): Promise<AccountResult[] | null> {
   const { digestOf, EmbeddedQueue, planDigestOf, runFleet, Submission } = await import("../fleet/index.ts");
   const { accounts } = fleet;
   const { canary = null, maxFailures = null, stopOnGuard = false } = flags;
-  const store = await openQueue(terminal, flags, all);
+  const store = await openQueue(terminal, flags, all, DEFAULT_LEASE_MILLISECONDS, tracing);
   if (store === null) return null;
   const queue = new EmbeddedQueue();
   try {
@@ -173,13 +177,18 @@ export async function runByWorkers(
       ...{ accounts, queue, workers: isBounded ? flags.workers : accounts.length, canary, maxFailures, stopOnGuard },
       signal: terminal.interrupt.first,
       observe,
-      runAccount: async (account) => {
-        const plan = flags.plan === undefined ? null : await planDigestOf(planFile(flags.plan, account));
-        const submitted = await submission.submit(account, await digestOf(account, projects), plan);
-        if (submitted === null || flags.out === undefined || submitted.plan === null) return submitted?.outcome ?? null;
-        const saved = await planDigestOf(planFile(flags.out, account));
-        return saved === submitted.plan ? submitted.outcome : planElsewhere(submitted.outcome, flags.out);
-      },
+      runAccount: (account) =>
+        tracing.span({ type: "account", command, account: account.name }, async (span) => {
+          const plan = flags.plan === undefined ? null : await planDigestOf(planFile(flags.plan, account));
+          const digest = await digestOf(account, projects);
+          const submitted = await submission.submit(account, digest, plan, tracing.current());
+          span.end(submitted?.outcome.code ?? "not-run");
+          if (submitted === null || flags.out === undefined || submitted.plan === null) {
+            return submitted?.outcome ?? null;
+          }
+          const saved = await planDigestOf(planFile(flags.out, account));
+          return saved === submitted.plan ? submitted.outcome : planElsewhere(submitted.outcome, flags.out);
+        }),
     });
   } finally {
     await queue.close();

@@ -3,7 +3,6 @@
 import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import type {
-  ActivityRecorder,
   Fleet,
   FleetAccount,
   FoundAccount,
@@ -24,6 +23,7 @@ import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
+import { openTracing } from "./fleet-tracing.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 import { openNotices, resolveWebhook, type WebhookFlags } from "./webhook.ts";
@@ -60,7 +60,8 @@ export async function serve(
   const webhook = await resolveWebhook(terminal, flags);
   if (webhook === "invalid") return EXIT.error;
   return interrupt.whileHandlingSignals(async () => {
-    const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
+    const tracing = await openTracing(terminal);
+    const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds, tracing);
     if (store === null) return EXIT.error;
     const { ActivityRecorder, serveFleet } = await import("../fleet/index.ts");
     const worker = new FleetWorker(terminal, load, flags, connect);
@@ -88,7 +89,20 @@ export async function serve(
         find: (name) => worker.find(name),
         tokenOf: (account, request) => worker.tokenOf(account, request),
         refuses: (account, request, pending) => worker.refuses(account, request, pending),
-        run: (account, request, pending, hold) => worker.run(account, request, pending, hold, activity),
+        run: (account, request, pending, hold) => {
+          const { command } = request;
+          const parent = pending?.trace ?? null;
+          return tracing.span({ type: "run", command, account: account.name, parent }, async (span) => {
+            const observe = (event: ApiEvent): void => {
+              activity.observe(account.name, event);
+              span.observe(event);
+            };
+            const result = await worker.run(account, request, pending, hold, observe);
+            const outcome = "postponedMilliseconds" in result ? "postponed" : result.outcome.code;
+            span.end(hold.lost.aborted ? "overtaken" : outcome);
+            return result;
+          });
+        },
         fail: (_, request, reason) => worker.fail(request, reason),
         observe: (event) => {
           activity.report(event);
@@ -100,6 +114,7 @@ export async function serve(
       await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
       await metrics?.close();
       await store.close();
+      await tracing.close();
     }
     return interrupt.code() ?? EXIT.done;
   });
@@ -158,7 +173,7 @@ class FleetWorker {
     request: RunRequest,
     pending: PendingRun | null,
     hold: Hold,
-    activity: ActivityRecorder,
+    observeApi: (event: ApiEvent) => void,
   ): Promise<RunResult> {
     const { planDigestOf } = await import("../fleet/index.ts");
     const { plans, allow, takeOwnershipFrom } = this.#flags;
@@ -183,7 +198,7 @@ class FleetWorker {
     try {
       const observe = (event: ApiEvent): void => {
         waits.see(event);
-        activity.observe(account.name, event);
+        observeApi(event);
       };
       const terminal = withLook({ ...this.#terminal, interrupt, observe }, request);
       const connect = request.command === "apply" ? this.#connect : null;

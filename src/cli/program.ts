@@ -405,4 +405,6 @@ Environment:
   TENON_DIALECT    the service's word for node (or --dialect)
   TENON_QUEUE      where the workers of a fleet are asked (or fleet --queue)
   TENON_WEBHOOK    where drift --watch posts news (or --webhook)
+  OTEL_EXPORTER_OTLP_ENDPOINT
+                   the collector that fleet commands and workers send traces to
   TENON_DEBUG      not empty: unexpected errors show where they come from`;

@@ -5,7 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BackendFactory, type Job, Queue, Worker } from "bullmq";
+import { type BackendFactory, type Job, Queue, type Telemetry, Worker } from "bullmq";
 import type { FleetQueue, Lease, QueueCounts } from "./queue.ts";
 import { reasonOf, type StoreOptions } from "./store.ts";
 
@@ -44,7 +44,8 @@ export class BullQueue implements FleetQueue {
     this.#options = options;
     this.#backend = backend;
     const { connection, factory, prefix, queue } = backend;
-    this.#queue = new Queue(queue, { connection, prefix, skipMetasUpdate: true }, factory as never);
+    const telemetry = telemetryOption(options);
+    this.#queue = new Queue(queue, { connection, prefix, skipMetasUpdate: true, ...telemetry }, factory as never);
     this.#queue.on("error", this.#report);
   }
 
@@ -72,9 +73,9 @@ export class BullQueue implements FleetQueue {
       const token = randomUUID();
       const job = await this.#next(token);
       if (job === undefined) continue;
-      if (isSound(job)) return new BullLease(job, token, this.#options.leaseMilliseconds);
+      if (isSound(job)) return new BullLease(job, token, this.#options);
       // Nothing that Tenon has put there.
-      await new BullLease(job, token, this.#options.leaseMilliseconds).done();
+      await new BullLease(job, token, this.#options).done();
     }
     return null;
   }
@@ -99,6 +100,7 @@ export class BullQueue implements FleetQueue {
     const options = {
       ...{ connection, prefix, autorun: false, drainDelay: TAKE_SECONDS, lockDuration: leaseMilliseconds },
       ...{ stalledInterval: leaseMilliseconds, maxStalledCount: MAX_STALLED_COUNT, skipLockRenewal: true },
+      ...telemetryOption(this.#options),
     };
     const worker = new BoundedWorker(queue, null, options, factory as never);
     worker.on("error", this.#report);
@@ -121,6 +123,10 @@ function jobOptions(account: string) {
   return { deduplication: { id: account, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true };
 }
 
+function telemetryOption({ telemetry }: StoreOptions): { readonly telemetry?: Telemetry } {
+  return telemetry === undefined ? {} : { telemetry };
+}
+
 function isSound({ name }: Job): boolean {
   return typeof name === "string" && name !== "" && name.length <= MAX_NAME_CHARACTERS;
 }
@@ -130,12 +136,14 @@ class BullLease implements Lease {
   readonly #job: Job;
   readonly #token: string;
   readonly #milliseconds: number;
+  readonly #telemetry: Telemetry | undefined;
 
-  constructor(job: Job, token: string, milliseconds: number) {
+  constructor(job: Job, token: string, { leaseMilliseconds, telemetry }: StoreOptions) {
     this.account = job.name;
     this.#job = job;
     this.#token = token;
-    this.#milliseconds = milliseconds;
+    this.#milliseconds = leaseMilliseconds;
+    this.#telemetry = telemetry;
   }
 
   async extend(): Promise<boolean> {
@@ -148,10 +156,18 @@ class BullLease implements Lease {
 
   /** A job that is not this worker's any more is left alone: whoever has it is done with it. */
   async done(): Promise<void> {
-    await this.#job.moveToCompleted(null, this.#token, false).catch(() => {});
+    await this.#traced(() => this.#job.moveToCompleted(null, this.#token, false)).catch(() => {});
   }
 
   async later(milliseconds: number): Promise<void> {
-    await this.#job.moveToDelayed(Date.now() + milliseconds, this.#token).catch(() => {});
+    await this.#traced(() => this.#job.moveToDelayed(Date.now() + milliseconds, this.#token)).catch(() => {});
+  }
+
+  /** As a part of what woke the account up: BullMQ does so for jobs that it runs itself. */
+  #traced<Result>(work: () => Promise<Result>): Promise<Result> {
+    const metadata = this.#job.opts.telemetry?.metadata;
+    if (this.#telemetry === undefined || metadata === undefined) return work();
+    const { contextManager } = this.#telemetry;
+    return contextManager.with(contextManager.fromMetadata(contextManager.active(), metadata), work);
   }
 }

@@ -58,6 +58,8 @@ export interface PendingRun {
   readonly plan: string | null;
   /** When it was asked for: milliseconds since the epoch, by the clock of whoever asked. Shown, and nothing else. */
   readonly at: number;
+  /** The span of whoever asked, a `traceparent` of W3C Trace Context; absent: it records none. */
+  readonly trace?: string;
 }
 
 /** What became of a run for one account. */
@@ -168,12 +170,18 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
     runs: {
       type: "array",
       maxItems: MAX_PENDING_RUNS,
-      items: exactly({
-        run: { type: "string", pattern: "^[0-9a-f-]{36}$" },
-        digest,
-        plan: { oneOf: [digest, { type: "null" }] },
-        at: { type: "number" },
-      }),
+      items: {
+        type: "object",
+        additionalProperties: false,
+        required: ["run", "digest", "plan", "at"],
+        properties: {
+          run: { type: "string", pattern: "^[0-9a-f-]{36}$" },
+          digest,
+          plan: { oneOf: [digest, { type: "null" }] },
+          at: { type: "number" },
+          trace: { type: "string", pattern: "^00-[0-9a-f]{32}-[0-9a-f]{16}-01$" },
+        },
+      },
     },
   }),
   state: {

@@ -3,6 +3,7 @@
  * only grows. Redis and PostgreSQL stand behind it.
  */
 
+import type { Telemetry } from "bullmq";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { FleetQueue } from "./queue.ts";
 
@@ -65,6 +66,8 @@ export interface StoreOptions {
   /** So long an account is a worker's that says nothing. */
   readonly leaseMilliseconds: number;
   readonly observer: StoreObserver;
+  /** What records the queue's work; absent: nothing does. */
+  readonly telemetry?: Telemetry;
 }
 
 const PREFIX = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/;

@@ -1,5 +1,6 @@
 /** Asks the workers of a fleet to run a command for an account, and waits for what it comes to. */
 
+import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ran } from "../model/fleet.ts";
@@ -55,6 +56,8 @@ export class Submission {
   readonly #options: SubmissionOptions;
   readonly #records: Records;
   readonly #waiting: Map<string, Waiting> = new Map();
+  /** What is done for all accounts is traced as a part of the command, and not of the account that happened to come first. */
+  readonly #scope: AsyncResource = new AsyncResource("Submission");
   #polling: Promise<void> | null = null;
   #failure: unknown = null;
   #isTaken = false;
@@ -73,15 +76,26 @@ export class Submission {
     this.#repeatedAt = Date.now();
   }
 
-  /** @returns null: it was taken back before it was begun */
-  async submit(account: FleetAccount, digest: string, plan: string | null): Promise<Submitted | null> {
-    const pending = { run: this.#run, digest, plan, at: Date.now() };
+  /**
+   * @param trace the span that waits for it, as the record of the run names it; null: none does
+   * @returns null: it was taken back before it was begun
+   */
+  async submit(
+    account: FleetAccount,
+    digest: string,
+    plan: string | null,
+    trace: string | null = null,
+  ): Promise<Submitted | null> {
+    const own = trace === null ? {} : { trace };
+    const pending: PendingRun = { run: this.#run, digest, plan, at: Date.now(), ...own };
     await this.#ask(account.name, pending);
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, { account: account.name, pending, version: 0, reason: null, resolve });
-      this.#polling ??= this.#poll().finally(() => {
-        this.#polling = null;
-      });
+      this.#polling ??= this.#scope
+        .runInAsyncScope(() => this.#poll())
+        .finally(() => {
+          this.#polling = null;
+        });
       this.#polling.catch((error: unknown) => {
         this.#failure ??= error;
         reject(this.#failure);

@@ -17,17 +17,18 @@ test("no command of an account of a fleet sees the token of another, nor what na
   // Without a token of its own, the second would take those that lie around.
   const given = { TOKEN_A1: env["TOKEN_A1"] ?? "", TENON_TOKEN: "emulator-token", LINODE_TOKEN: "emulator-token" };
   const around = { ...given, TENON_BASE_URL: first.service.baseUrl, TENON_SERVICE: "linode", TENON_ACCOUNT: "x" };
+  const traced = { OTEL_EXPORTER_OTLP_HEADERS: "authorization=collector-token" };
   const bin = await folder({ git: '#!/bin/sh\nenv >> "$(dirname "$0")/seen"\nexit 1\n' });
   await chmod(join(bin, "git"), 0o755);
   const { code, stdout } = await run(["fleet", "apply", "--yes", "--select", "name=*"], {
     cwd,
-    env: { ...around, PATH: `${bin}:${process.env["PATH"]}` },
+    env: { ...around, ...traced, PATH: `${bin}:${process.env["PATH"]}` },
   });
   expect(code).toBe(1);
   expect(stdout).toContain("no token is set: TOKEN_A2 is empty");
   expect(await domainsOf(second)).toEqual([]);
   expect(await domainsOf(first)).toEqual(["a1.example"]);
-  expect(await readFile(join(bin, "seen"), "utf8")).not.toMatch(/emulator-token|TOKEN_A|TENON_/);
+  expect(await readFile(join(bin, "seen"), "utf8")).not.toMatch(/emulator-token|collector-token|TOKEN_A|TENON_/);
 });
 
 test("a document of a fleet that holds its account's token is not kept", async () => {

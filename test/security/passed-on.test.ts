@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { redactData } from "../../src/cli/connection.ts";
+import { Secret } from "../../src/model/secret.ts";
 import { here } from "../cli/here.ts";
 import { emulator, ended, envOf, folder, start } from "../cli/run.ts";
 
@@ -76,9 +76,9 @@ test("a token that stands in a manifest is in no message of a webhook, also wher
 test("data without the token is the very data, and of the rest every text and key is redacted in each spelling", () => {
   const token = 'a"b/c-0123456789';
   const plain = { a: [{ b: "x" }], c: null, d: 1 };
-  expect(redactData(plain, token)).toBe(plain);
-  expect(redactData(plain, undefined)).toBe(plain);
-  expect(redactData({ [`k ${token}`]: [plain, `<${encodeURIComponent(token)}>`] }, token)).toEqual({
+  const secret = new Secret(token);
+  expect(secret.hideIn(plain)).toBe(plain);
+  expect(secret.hideIn({ [`k ${token}`]: [plain, `<${encodeURIComponent(token)}>`] })).toEqual({
     "k [redacted]": [plain, "<[redacted]>"],
   });
 });

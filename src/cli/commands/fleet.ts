@@ -5,7 +5,7 @@ import { relative } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { whyLinkRefused, writeProblem } from "../../files/files.ts";
 import type { Fleet, FleetAccount, FleetEvent, FleetOptions } from "../../fleet/index.ts";
-import type { ClientApi } from "../../index.ts";
+import type { ApiEvent, ClientApi } from "../../index.ts";
 import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
 import { suggestion } from "../../model/text.ts";
 import { renderFleetJsonParts, renderFleetMarkdown, renderFleetTextParts } from "../../render/fleet.ts";
@@ -37,6 +37,8 @@ import {
   runByWorkers,
   type SubmittedFlags,
 } from "../fleet-queue.ts";
+import type { FleetTracing } from "../fleet-span.ts";
+import { openTracing } from "../fleet-tracing.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
@@ -339,9 +341,34 @@ async function runChecked(
     sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be written: ${problem}` });
     return EXIT.error;
   }
+  const tracing = await openTracing(inner);
+  try {
+    return await tracing.span({ type: "command", command, accounts: accounts.length }, async (span) => {
+      const code = await carryOut(inner, { command, ...opened, webhook, tracing }, flags, connect);
+      span.end(code);
+      return code;
+    });
+  } finally {
+    await tracing.close();
+  }
+}
+
+interface ToCarryOut {
+  readonly command: FleetCommand;
+  readonly fleet: Fleet;
+  /** Whether they are selected or not. */
+  readonly all: readonly FleetAccount[];
+  /** null: there is none */
+  readonly webhook: string | null;
+  readonly tracing: FleetTracing;
+}
+
+/** What is wrong with the flags has been looked for. */
+async function carryOut(inner: Terminal, run: ToCarryOut, flags: RunFlags, connect: Connect | null): Promise<ExitCode> {
+  const { command, webhook } = run;
   const notices = webhook === null ? null : await openNotices(inner, webhook);
   const work = async (): Promise<AccountResult[] | null> => {
-    const ended = await runAll(inner, { command, ...opened }, flags, connect).catch(async (error: unknown) => {
+    const ended = await runAll(inner, run, flags, connect).catch(async (error: unknown) => {
       await notices?.close(AbortSignal.abort());
       throw error;
     });
@@ -372,14 +399,14 @@ async function prepareFolder(folder: string, accounts: readonly FleetAccount[]):
 
 async function runAll(
   terminal: Terminal,
-  { command, fleet, all }: Extract<Opened, { ok: true }> & { readonly command: FleetCommand },
+  { command, fleet, all, tracing }: ToCarryOut,
   flags: RunFlags,
   connect: Connect | null,
 ): Promise<AccountResult[] | null> {
   if (queueOf(terminal, flags) !== null) {
     const progress = new FleetProgress(terminal, fleet.accounts.length);
     const observe = (event: FleetEvent): void => progress.report(event);
-    return runByWorkers(terminal, { command, fleet, all, observe }, flags).finally(() => progress.end());
+    return runByWorkers(terminal, { command, fleet, all, observe, tracing }, flags).finally(() => progress.end());
   }
   const { EmbeddedQueue, runFleet, tokenDigestOf } = await import("../../fleet/index.ts");
   const { accounts } = fleet;
@@ -402,7 +429,6 @@ async function runAll(
     ...shared
   } = others;
   const queue = new EmbeddedQueue();
-  const counted: Terminal = { ...terminal, observe: (event) => progress.observe(event) };
   try {
     return await runFleet({
       ...{ accounts, queue, workers, canary, maxFailures, stopOnGuard },
@@ -421,7 +447,16 @@ async function runAll(
           format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
         };
         const keepsDocument = flags.format === "json" || jsonInto !== undefined;
-        return runAccount(counted, command, account, own, { hidden, connect, keepsDocument });
+        return tracing.span({ type: "account", command, account: account.name }, async (span) => {
+          const observe = (event: ApiEvent): void => {
+            progress.observe(event);
+            span.observe(event);
+          };
+          const counted: Terminal = { ...terminal, observe };
+          const ran = await runAccount(counted, command, account, own, { hidden, connect, keepsDocument });
+          span.end(ran.code);
+          return ran;
+        });
       },
     });
   } finally {
