@@ -98,6 +98,10 @@ async function completionsOf(position: Position, current: string): Promise<Compl
     return { paths, candidates: candidates.map((one) => ({ ...one, value: `${flag}=${one.value}` })) };
   }
   if (!isOperand && current.startsWith("-")) return { paths: "none", candidates: flagsOf(command) };
+  if (positionals[0] === HELP && command.parent === null) {
+    const { command: asked } = walk(command, positionals.slice(1));
+    return { paths: "none", candidates: commandsOf(asked) };
+  }
   if (command.commands.length > 0 && positionals.length === 0)
     return { paths: "none", candidates: commandsOf(command) };
   const { registeredArguments } = command;
@@ -105,6 +109,9 @@ async function completionsOf(position: Position, current: string): Promise<Compl
   const argument = registeredArguments[positionals.length] ?? (last?.variadic === true ? last : undefined);
   return argument === undefined ? NOTHING : valuesOf(argument, position, current);
 }
+
+/** The command that shows the help of the commands named behind it. */
+const HELP = "help";
 
 function commandsOf(command: Command): Candidate[] {
   return command.commands.map((inner) => ({ value: inner.name(), description: describe(inner.summary()) }));
@@ -142,7 +149,9 @@ const SOURCES: Readonly<Record<string, Source>> = {
   "show what": addresses,
   "output address": addresses,
   "zone export name": (position, current) => names("domain", position, current),
-  "explain what": fields,
+  "explain what": fieldsAndCodes,
+  "undo journal": journals,
+  "--undo": journals,
   "completion shell": async () => plain((await import("./completion-scripts.ts")).SHELLS),
 };
 
@@ -160,7 +169,7 @@ function pathsOf(text: string, { name, given }: Position, of: Option | Argument)
   if (name === "show" && !("flags" in of)) return given.has("--expanded") ? "dirs" : "files";
   const word = /[<[]([^>\]]*)[>\]]/.exec(text)?.[1] ?? text;
   if (/\bdir\b/.test(word)) return "dirs";
-  return /\b(file|path)\b/.test(word) && !/^(name|url)/.test(word) ? "files" : "none";
+  return /\b(file|path|journal)\b/.test(word) && !/^(name|url)/.test(word) ? "files" : "none";
 }
 
 /** The manifests that the command line is about, as far as it says that by now. */
@@ -221,6 +230,20 @@ async function names(kind: "vpc" | "domain", position: Position, _: string): Pro
   const { nameInAddress } = await import("../model/resource.ts");
   const all = await declared(position);
   return plain(all.filter(isRoot).flatMap((address) => nameInAddress(address, kind) ?? []));
+}
+
+/** The codes of errors come with the first letter: there are hundreds. */
+async function fieldsAndCodes(position: Position, current: string): Promise<readonly Candidate[]> {
+  const found = await fields(position, current);
+  if (current === "" || current.includes(".")) return found;
+  const { readPackageFile } = await import("../files/package-files.ts");
+  const messages: object = JSON.parse(readPackageFile("schemas/messages.json"));
+  return [...found, ...plain(Object.keys(messages))];
+}
+
+async function journals(): Promise<readonly Candidate[]> {
+  const { journalsBelow } = await import("./undo-journal.ts");
+  return plain(journalsBelow(""));
 }
 
 /** One level below what the word has up to its last dot. */

@@ -201,7 +201,8 @@ export const COMMANDS: readonly CommandEntry[] = [
 
 /** Runs the command that the arguments name. @param args without the program's own name */
 export async function runCommand(asked: Terminal, words: readonly string[]): Promise<ExitCode> {
-  const { terminal, args } = obeyEverywhere(asked, words);
+  const { terminal, args: given } = obeyEverywhere(asked, words);
+  const args = helpAsFlag(given);
   let code: ExitCode = EXIT.done;
   const finish: Finish = (ended) => {
     code = ended;
@@ -229,6 +230,13 @@ export async function runCommand(asked: Terminal, words: readonly string[]): Pro
     return EXIT.error;
   }
   return code;
+}
+
+/** `help fleet plan` as `fleet plan --help`: commander's own looks one word deep, and would show the help of `fleet`. */
+function helpAsFlag(args: readonly string[]): readonly string[] {
+  const [first, ...named] = args;
+  const isNamed = named.length > 1 && COMMANDS.some(({ name }) => name === named[0]);
+  return first === "help" && isNamed && !named.some((word) => word.startsWith("-")) ? [...named, "--help"] : args;
 }
 
 /** Says what to use instead of a command that people know from another tool. */
@@ -340,10 +348,14 @@ const HABITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   drift: { "--detailed-exitcode": "drift always exits with 2 when there is drift" },
 };
 
+const NO_JOURNAL =
+  "name one of the files in .tenon/journal, where each apply keeps its own; ls -t shows the newest first";
+
 /** Makes errors in the arguments of a command refer to that command's own help. */
 function explainErrors(command: Command, called: string, misused: (misuse: Misuse) => void): void {
   const name = command.name();
   const habitOf = (message: string): string | undefined => {
+    if (name === "undo" && message.startsWith("error: missing required argument 'journal'")) return NO_JOURNAL;
     const flag = /^error: unknown option '([^'=]+)/.exec(message)?.[1] ?? "";
     const habits = { ...ADVICE, ...HABITS[name] };
     if (Object.hasOwn(habits, flag)) return habits[flag];

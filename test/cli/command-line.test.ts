@@ -40,6 +40,16 @@ describe("tenon --help", () => {
   });
 });
 
+describe("tenon help", () => {
+  it("shows the help of a command of any depth", async () => {
+    for (const words of [["fleet", "plan"], ["zone", "check"], ["plan"]]) {
+      const [helped, flagged] = [await here(["help", ...words]), await here([...words, "--help"])];
+      expect(helped).toEqual({ ...flagged, code: 0 });
+      expect(helped.stdout).toContain(`Usage: tenon ${words.join(" ")} `);
+    }
+  });
+});
+
 describe("tenon zone --help", () => {
   it.each(["export", "check"])("fits 80 columns: %s", async (command) => {
     const { code, stdout } = await run(["zone", command, "--help"]);
@@ -109,6 +119,7 @@ describe("a wrong command line", () => {
     [["plan", "--fail-on", "bad weather"], "--fail-on", "refused, blocked"],
     [["emulate", "--port", "65536"], "--port", "65535"],
     [["emulate", "--rate-limit", "5"], "--rate-limit", "N/SECONDS"],
+    [["undo"], "missing required argument 'journal': name one of the files in .tenon/journal", ""],
     [["show"], "nothing is named that is to be shown", "--expanded"],
   ])("is explained, and exits with 1: %j", async (args, what, fix) => {
     const { code, stdout, stderr } = await run(args);

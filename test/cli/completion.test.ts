@@ -42,6 +42,9 @@ describe("what is offered", () => {
     [["list", "--domain", ""], "none", ["example.com"]],
     [["list", "re"], "none", ["records"]],
     [["explain", "vpcs.subnets.i"], "none", ["vpcs.subnets.ipv4"]],
+    [["explain", "ambiguous-t"], "none", ["ambiguous-target"]],
+    [["help", "va"], "none", ["validate"]],
+    [["help", "zone", "c"], "none", ["check"]],
     [["completion", ""], "none", ["bash", "zsh", "fish", "powershell"]],
     [["plan", ""], "dirs", []],
     [["apply", "--plan", ""], "files", []],
@@ -50,6 +53,16 @@ describe("what is offered", () => {
     [["nothing", "--nope", "x"], "none", []],
   ])("behind %j is %s, and %j", async (words, paths, values) => {
     expect(await offered(words)).toEqual({ paths, values });
+  });
+
+  it("is the journals of the project for an undo, the newest first", async () => {
+    const times = ["2026-11-22T10-00-00.000Z", "2026-11-23T10-00-00.000Z"];
+    const [old = "", recent = ""] = times.map((time) => `.tenon/journal/${time}.jsonl`);
+    const files = { "tenon.yaml": MANIFEST, [old]: "", [recent]: "", ".tenon/journal/notes": "" };
+    expect(await offered(["undo", ""], files)).toEqual({ paths: "files", values: [recent, old] });
+    expect(await offered(["apply", "--undo", ""], files)).toEqual({ paths: "files", values: [recent, old] });
+    expect(await offered(["undo", ""])).toEqual({ paths: "files", values: [] });
+    expect((await offered(["explain", ""])).values).not.toContain("ambiguous-target");
   });
 
   it("is of the project that the command line names", async () => {

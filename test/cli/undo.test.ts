@@ -1,6 +1,6 @@
 /** `tenon undo` and `apply --undo`: what a run has done is taken back from its journal, and what somebody has changed since is left as it is. */
 
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
@@ -371,6 +371,12 @@ describe("a journal that cannot be undone is refused with its line, and nothing 
     }
     expect((await done.tenon("undo", "nosuch.jsonl")).stderr).toContain("there is no such file: nosuch.jsonl");
     expect((await done.tenon("undo", "/dev/zero")).stderr).toContain("is not a regular file");
+    const newest = ".tenon/journal/9999-11-23T10-00-00.000Z.jsonl";
+    expect((await done.tenon("undo", "nosuch.jsonl")).stderr).not.toContain(newest);
+    await mkdir(join(done.cwd, ".tenon/journal"), { recursive: true });
+    for (const name of [newest, newest.replace("-23T", "-22T")]) await writeFile(join(done.cwd, name), "");
+    const named = await done.tenon("undo", "nosuch.jsonl");
+    expect(named.stderr).toContain(`The newest journal of the project is ${newest}\n`);
   });
 
   it("of several runs, until it is said which", async () => {

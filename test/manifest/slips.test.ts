@@ -123,6 +123,17 @@ describe("what does not fit the schema is said with what to write instead:", () 
     expect(await errorsOf(text)).toEqual([[summary, fix]]);
   });
 
+  test.each([
+    ["https://www.example.net/", "a URL where a name belongs"],
+    ["http://www.example.net:8080/path?a=b", "a URL where a name belongs"],
+    ["www.example.net", "it is unclear whether the target is absolute or relative"],
+  ])("the target %s", async (target, summary) => {
+    const url = "Write `www.example.net.`; a web server there can send visitors on to the path.";
+    const name = "Write `www.example.net.` or `www.example.net.example.com.`.";
+    const errors = await errorsOf(records(`- { type: CNAME, name: www, target: "${target}" }`));
+    expect(errors).toEqual([[`7:43 ${summary}`, target.includes("://") ? url : name]]);
+  });
+
   test("no space behind the colon in braces", async () => {
     const errors = await errorsOf(records("- { type: A, name: www, target:192.0.2.1 }"));
     expect(errors).toContainEqual(["7:31 unknown key `target:192.0.2.1`", "Write `target: 192.0.2.1`."]);

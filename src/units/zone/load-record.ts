@@ -383,13 +383,23 @@ function targetProblem(text: string, type: RecordType, target: Extract<TargetNam
           fix: "Point at a name that has an A or AAAA record.",
         };
       }
+      const host = hostOfUrl(text);
+      if (host !== null) {
+        return {
+          code,
+          summary: "a URL where a name belongs",
+          detail: `A record of type ${type} points at a name; DNS knows neither a scheme, a port nor a path.`,
+          fix: `Write \`${host}.\`; a web server there can send visitors on to the path.`,
+          corrections: [{ from: text, to: `${host}.` }],
+        };
+      }
       const [absolute = "", relative = ""] = readings;
       const detail = `\`${text}\` has dots but no final one: it may be \`${absolute}\`, or \`${relative}\` within the zone.`;
       return {
         code: "ambiguous-target",
         summary: "it is unclear whether the target is absolute or relative",
         detail,
-        fix: `Write ${absolute} or ${relative}`,
+        fix: `Write \`${absolute}\` or \`${relative}\`.`,
         corrections: readings.map((to) => ({ from: text, to })),
       };
     }
@@ -416,6 +426,12 @@ function targetProblem(text: string, type: RecordType, target: Extract<TargetNam
     case "bad-wildcard":
       return { code, summary: "bad `target`", detail: nameDetail(problem, text), fix: "Correct the name." };
   }
+}
+
+/** The host of `https://www.example.net/path`; null: the text is no URL, or its host no name with a dot. */
+function hostOfUrl(text: string): string | null {
+  const [, host] = /^[a-z]+:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*)\.?(?::\d+)?(?:\/.*)?$/i.exec(text) ?? [];
+  return host ?? null;
 }
 
 function nameDetail(problem: NameProblem | "not-ascii", name: string): string {
