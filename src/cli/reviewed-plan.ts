@@ -1,7 +1,7 @@
 /** Reads the plan file that bounds an apply or that is shown, and the snapshot of `--live`. */
 
 import { isDeepStrictEqual } from "node:util";
-import { readProblem, readRegular } from "../files/files.ts";
+import { readProblem, readSaved } from "../files/files.ts";
 import {
   asciiAddress,
   type ChangedSince,
@@ -202,7 +202,7 @@ export async function readPlanFile(terminal: Terminal, file: string | undefined)
   if (file === undefined) return { ok: true, plan: null };
   let text: string;
   try {
-    text = await readRegular(file, MAX_PLAN_BYTES);
+    text = await readSaved(file, MAX_PLAN_BYTES);
   } catch (error) {
     const summary = `the plan file cannot be read: ${readProblem(error, file)}`;
     sayError(terminal, { code: "plan-file-unreadable", summary });
@@ -233,7 +233,7 @@ export async function openSnapshotFile(
 ): Promise<OpenedSnapshot> {
   let text: string;
   try {
-    text = await readRegular(file, MAX_SNAPSHOT_BYTES);
+    text = await readSaved(file, MAX_SNAPSHOT_BYTES);
   } catch (error) {
     const summary = `the snapshot cannot be read: ${readProblem(error, file)}`;
     sayError(terminal, { code: "snapshot-unreadable", summary });

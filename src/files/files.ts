@@ -76,6 +76,17 @@ export async function readRegular(file: string, maxBytes: number): Promise<strin
 }
 
 /**
+ * The same of a file that Tenon has written before: a link that leads from the working folder out of it, or into a folder of git or of Tenon, is
+ * refused. A hostile checkout may have brought it, so that another file is taken for what was reviewed.
+ * @throws the file system's error, or why the file cannot be used
+ */
+export async function readSaved(file: string, maxBytes: number): Promise<string> {
+  const elsewhere = await whyLinkRefused(file);
+  if (elsewhere !== null) throw new Error(elsewhere);
+  return readRegular(file, maxBytes);
+}
+
+/**
  * Size and digest of a file, in constant memory. A path that is itself a symbolic link is refused, and a named pipe is not waited for.
  * @throws the file system's error, that it is no regular file, or that the signal aborted
  */

@@ -70,6 +70,8 @@ export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
  * hold 5 TB of zeros.
  */
 export const MAX_RAW_BYTES: number = 64 * 1024 ** 3;
+/** The same of all files that one run checks: a manifest of a megabyte may name thousands of files. A gigabyte takes about a second. */
+export const MAX_RAW_BYTES_PER_RUN: number = 256 * 1024 ** 3;
 
 // Counting the characters of the expanded project before they are made: a few lines can ask for more than any memory holds.
 

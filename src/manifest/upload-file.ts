@@ -6,7 +6,7 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import type { FileContent } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { shellWord } from "../model/text.ts";
-import { MAX_RAW_BYTES, MAX_UPLOAD_BYTES } from "./limits.ts";
+import { MAX_RAW_BYTES, MAX_RAW_BYTES_PER_RUN, MAX_UPLOAD_BYTES } from "./limits.ts";
 import { fileProblem, resolveInside } from "./read.ts";
 
 const CODES: readonly string[] = [
@@ -180,14 +180,18 @@ interface Checked {
 export class UploadFiles {
   readonly #root: string;
   readonly #maxRawBytes: number;
+  readonly #maxRawBytesPerRun: number;
+  /** Of all files that were decompressed. */
+  #rawBytes = 0;
   /** By real path. */
   readonly #checked: Map<string, Checked> = new Map();
   readonly #problems: Map<string, Diagnostic> = new Map();
 
   /** @param root real path of the project's folder */
-  constructor(root: string, maxRawBytes: number = MAX_RAW_BYTES) {
+  constructor(root: string, maxRawBytes: number = MAX_RAW_BYTES, maxRawBytesPerRun: number = MAX_RAW_BYTES_PER_RUN) {
     this.#root = root;
     this.#maxRawBytes = maxRawBytes;
+    this.#maxRawBytesPerRun = maxRawBytesPerRun;
   }
 
   /** What the file holds; null if it cannot be uploaded: `problemOf` says why. A file that several links lead to is read once. */
@@ -232,8 +236,13 @@ export class UploadFiles {
       if (known?.identity === identity) return known;
       const problem = await problemAtStart(handle, before);
       if (problem !== undefined) return { identity, content: null, problem };
+      const left = this.#maxRawBytesPerRun - this.#rawBytes;
       const read = await readImage(handle, Number(before.size), {
-        maxRawBytes: this.#maxRawBytes,
+        maxRawBytes: Math.min(this.#maxRawBytes, left),
+        tooLarge: left < this.#maxRawBytes ? tooLargeRun(this.#maxRawBytesPerRun) : tooLargeRaw(this.#maxRawBytes),
+        inflated: (rawBytes) => {
+          this.#rawBytes += rawBytes;
+        },
         ...(watch.signal === undefined ? {} : { signal: watch.signal }),
         progress: (done) => watch.progress?.(file, done, Number(before.size)),
       });
@@ -256,6 +265,10 @@ const INFLATED_BYTES = 1024 * 1024;
 
 interface ReadOptions {
   readonly maxRawBytes: number;
+  /** What is found if the file holds more. */
+  readonly tooLarge: Finding;
+  /** Called once, with the bytes that were decompressed. */
+  inflated(rawBytes: number): void;
   readonly signal?: AbortSignal;
   progress(done: number): void;
 }
@@ -264,10 +277,10 @@ interface ReadOptions {
 async function readImage(
   handle: FileHandle,
   size: number,
-  { maxRawBytes, signal, progress }: ReadOptions,
+  { maxRawBytes, tooLarge, inflated, signal, progress }: ReadOptions,
 ): Promise<Pick<Checked, "content" | "problem">> {
   const hash = createHash("sha256");
-  const inflation = await Inflation.begin(maxRawBytes);
+  const inflation = await Inflation.begin(maxRawBytes, tooLarge);
   // Buffers are used in turns, so that one can be read into while another is decompressed.
   const buffers = [Buffer.allocUnsafeSlow(READ_BYTES), Buffer.allocUnsafeSlow(READ_BYTES)] as const;
   let bytes = 0;
@@ -288,6 +301,7 @@ async function readImage(
     const problem = await inflation.end(bytes);
     return problem === null ? { content: { bytes, sha256: hash.digest("hex") }, problem } : { content: null, problem };
   } finally {
+    inflated(inflation.rawBytes);
     inflation.close();
   }
 }
@@ -296,15 +310,18 @@ async function readImage(
 class Inflation {
   readonly #gunzip: import("node:zlib").Gunzip;
   readonly #maxRawBytes: number;
+  readonly #tooLarge: Finding;
   readonly #ended: Promise<void>;
   #hasEnded = false;
   #error: NodeJS.ErrnoException | null = null;
-  #rawBytes = 0;
+  /** Decompressed so far. */
+  rawBytes = 0;
   #start: Buffer = Buffer.alloc(0);
 
-  private constructor(gunzip: import("node:zlib").Gunzip, maxRawBytes: number) {
+  private constructor(gunzip: import("node:zlib").Gunzip, maxRawBytes: number, tooLarge: Finding) {
     this.#gunzip = gunzip;
     this.#maxRawBytes = maxRawBytes;
+    this.#tooLarge = tooLarge;
     this.#ended = new Promise((resolve) => {
       const end = (): void => {
         this.#hasEnded = true;
@@ -313,8 +330,8 @@ class Inflation {
       gunzip.on("data", (chunk: Buffer) => {
         if (this.#start.length < START_BYTES)
           this.#start = Buffer.concat([this.#start, chunk.subarray(0, START_BYTES)]).subarray(0, START_BYTES);
-        this.#rawBytes += chunk.length;
-        if (this.#rawBytes > maxRawBytes) end();
+        this.rawBytes += chunk.length;
+        if (this.rawBytes > maxRawBytes) end();
       });
       gunzip.on("end", end).on("error", (error) => {
         this.#error = error;
@@ -324,9 +341,9 @@ class Inflation {
   }
 
   /** zlib is loaded when it is used. */
-  static async begin(maxRawBytes: number): Promise<Inflation> {
+  static async begin(maxRawBytes: number, tooLarge: Finding): Promise<Inflation> {
     const { createGunzip } = await import("node:zlib");
-    return new Inflation(createGunzip({ chunkSize: INFLATED_BYTES }), maxRawBytes);
+    return new Inflation(createGunzip({ chunkSize: INFLATED_BYTES }), maxRawBytes, tooLarge);
   }
 
   /** There is nothing more to be decompressed: an error, too much, or the end of the last member. */
@@ -343,13 +360,12 @@ class Inflation {
   async end(bytes: number): Promise<Finding | null> {
     if (!this.#hasEnded) this.#gunzip.end();
     await this.#ended;
-    const rawBytes = this.#rawBytes;
-    if (rawBytes > this.#maxRawBytes) return (file) => tooLargeRaw(file, this.#maxRawBytes);
+    if (this.rawBytes > this.#maxRawBytes) return this.#tooLarge;
     if (this.#error !== null) return damageOf(this.#error);
     // Zeros after the last member are no error to zlib: it leaves them.
     if (this.#gunzip.bytesWritten !== bytes) return followedByOther;
     const format = formatOf(this.#start) ?? (holds(this.#start, GZIP) ? GZIP_WITHIN : null);
-    if (rawBytes === 0) return emptyImage;
+    if (this.rawBytes === 0) return emptyImage;
     return format === null ? null : (file) => notRaw(file, format);
   }
 
@@ -414,15 +430,26 @@ function notRaw(file: string, { name, unpack }: Format): Diagnostic {
   };
 }
 
-function tooLargeRaw(file: string, maxRawBytes: number): Diagnostic {
+function tooLargeRaw(maxRawBytes: number): Finding {
   const limit = `${maxRawBytes / 1024 ** 3} GiB`;
-  return {
+  return (file) => ({
     code: "file-too-large",
     severity: "error",
     summary: `${file} holds more than ${limit}`,
     detail: `Tenon decompresses at most ${limit} of an image; what is larger is taken for a gzip bomb.`,
     fix: "Make the image smaller.",
-  };
+  });
+}
+
+function tooLargeRun(maxRawBytesPerRun: number): Finding {
+  const limit = `${maxRawBytesPerRun / 1024 ** 3} GiB`;
+  return (file) => ({
+    code: "file-too-large",
+    severity: "error",
+    summary: `${file} and the files checked before it hold more than ${limit}`,
+    detail: `Tenon decompresses at most ${limit} in one run: a small file may hold a thousand times its size.`,
+    fix: "Plan fewer images at a time, with --target.",
+  });
 }
 
 function changedMeanwhile(file: string): Diagnostic {

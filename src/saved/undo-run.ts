@@ -1,7 +1,7 @@
 /** The run that is to be undone: its journal is read, checked, and has to be of this service, account, environment and owner. */
 
 import { basename } from "node:path";
-import { readProblem, readRegular } from "../files/files.ts";
+import { readProblem, readSaved } from "../files/files.ts";
 import type { Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { JournalledRun } from "../model/journal.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -38,7 +38,7 @@ export async function openRun(
   const { file } = which;
   let text: string;
   try {
-    text = await readRegular(file, MAX_JOURNAL_BYTES);
+    text = await readSaved(file, MAX_JOURNAL_BYTES);
   } catch (error) {
     const summary = `the journal cannot be read: ${readProblem(error, file)}`;
     return { ok: false, diagnostic: { code: "journal-unreadable", severity: "error", summary, detail: "" } };

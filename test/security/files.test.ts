@@ -64,6 +64,22 @@ test("a gzip bomb ends at the limit of what an image may hold, before its end is
   expect(Math.max(...read)).toBeLessThan(32 * member.length);
 });
 
+test("many files that each hold less than an image may are refused once they hold more together than a run may", async () => {
+  const names = ["a", "b", "c", "d"].map((name) => `${name}.gz`);
+  const cwd = await folder({ "tenon.yaml": UPLOAD.replace("FILE", "a.gz") });
+  const member = gzipSync(Buffer.alloc(64 * 1024 ** 2), { level: 1 });
+  for (const name of names) await writeFile(join(cwd, name), member);
+  const files = new UploadFiles(cwd, 100 * 1024 ** 2, 150 * 1024 ** 2);
+  const found: (string | null)[] = [];
+  for (const name of [...names, "a.gz"]) {
+    const content = await files.contentOf(name);
+    found.push(content === null ? (files.problemOf(name)?.summary ?? "") : null);
+  }
+  const more = (name: string) => expect.stringMatching(`${name} and the files checked before it hold more than `);
+  // What was checked is not decompressed again.
+  expect(found).toEqual([null, null, more("c.gz"), more("d.gz"), null]);
+});
+
 test("the name of a file is quoted in a command that a message proposes", async () => {
   const name = "a'$(touch owned)'.img";
   const cwd = await folder({ "tenon.yaml": UPLOAD.replace("FILE", JSON.stringify(name)) });
