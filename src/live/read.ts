@@ -115,8 +115,8 @@ export async function readOwned({ desired, units, api, watch }: ReadOptions): Pr
 function scopeOf(unit: Unit, { desired, targets = [], changedSince = null, destroy }: ReadOptions): Scope {
   const { name, canBeRenamed } = unit;
   const roots = changedSince === null ? null : new Set(changedSince.addresses);
-  const isTargeted = (address: Address): boolean =>
-    targets.length === 0 || targets.some((target) => compileWithinAddress(target)(address));
+  const globs = targets.map(compileWithinAddress);
+  const isTargeted = (address: Address): boolean => globs.length === 0 || globs.some((fits) => fits(address));
   const isWanted = (entry: { readonly unit: UnitName; readonly address: Address }): boolean =>
     entry.unit === name && (roots === null || roots.has(entry.address)) && isTargeted(entry.address);
   // A target may be the old address of an object that is renamed: only a read tells which address that is.

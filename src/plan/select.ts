@@ -12,13 +12,46 @@ import type { PlannedStep } from "../model/unit.ts";
 import { removes } from "./diff.ts";
 import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./edges.ts";
 
-export interface Selection extends Pick<Narrowing, "targets" | "excludes"> {
+/** A target or an exclude, compiled once: it is compared with every address. */
+class AddressGlob {
+  /** As it was written. */
+  readonly text: string;
+  readonly #fits: (address: Address) => boolean;
+  readonly #fitsWithin: (address: Address) => boolean;
+
+  constructor(text: string) {
+    this.text = text;
+    this.#fits = compileAddressGlob(text);
+    this.#fitsWithin = compileWithinAddress(text);
+  }
+
+  /** Whether it matches the address itself or an address above it. */
+  covers(address: Address): boolean {
+    for (let end = address.length; end > 0; end = address.lastIndexOf("/", end - 1)) {
+      if (this.#fits(address.slice(0, end))) return true;
+    }
+    return false;
+  }
+
+  /** May be wrong only by saying yes. */
+  mayMatchWithin(address: Address): boolean {
+    return this.#fitsWithin(address);
+  }
+}
+
+export interface Selection {
+  readonly targets: readonly AddressGlob[];
+  readonly excludes: readonly AddressGlob[];
   /** Addresses of what `--changed-since` narrows the run to; null: it does not. */
   readonly roots: ReadonlySet<Address> | null;
 }
 
 export function selectionOf({ targets, excludes, changedSince }: Narrowing): Selection {
-  return { targets, excludes, roots: changedSince === null ? null : new Set(changedSince.addresses) };
+  return {
+    targets: targets.map((target) => new AddressGlob(target)),
+    excludes: excludes.map((exclude) => new AddressGlob(exclude)),
+    roots: changedSince === null ? null : new Set(changedSince.addresses),
+  };
 }
 
 /**
@@ -32,21 +65,8 @@ export function mayConcern(
 ): boolean {
   const addresses = former === null ? [root] : [root, former];
   if (roots !== null && !addresses.some((address) => roots.has(address))) return false;
-  if (excludes.some((glob) => addresses.some((address) => covers(glob, address)))) return false;
-  return targets.length === 0 || targets.some((glob) => addresses.some((address) => mayMatchWithin(glob, address)));
-}
-
-function mayMatchWithin(glob: string, address: Address): boolean {
-  return compileWithinAddress(glob)(address);
-}
-
-/** A glob covers an address if it matches the address itself or an address above it. */
-function covers(glob: string, address: Address): boolean {
-  const fits = compileAddressGlob(glob);
-  for (let end = address.length; end > 0; end = address.lastIndexOf("/", end - 1)) {
-    if (fits(address.slice(0, end))) return true;
-  }
-  return false;
+  if (excludes.some((glob) => addresses.some((address) => glob.covers(address)))) return false;
+  return targets.length === 0 || targets.some((glob) => addresses.some((address) => glob.mayMatchWithin(address)));
 }
 
 /**
@@ -125,14 +145,14 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
   const { changes, desired, kinds } = selectable;
   const planned = new Set(changes.map(({ root }) => root));
   const entries = [...desired.declared, ...desired.removed];
-  const isMatched = (glob: string, isCovered: Cover): boolean =>
+  const isMatched = (glob: AddressGlob, isCovered: Cover): boolean =>
     changes.some((change) => isCovered(glob, change)) ||
-    entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
+    entries.some(({ address }) => (planned.has(address) ? glob.covers(address) : glob.mayMatchWithin(address)));
   // An exclude may mean a record of a domain that is deleted as a whole: such records have no changes of their own.
-  const mayMeanRecordOfDeleted = (glob: string): boolean =>
+  const mayMeanRecordOfDeleted = (glob: AddressGlob): boolean =>
     changes.some(
       ({ address, kind, action }) =>
-        kinds.of(kind).takesContents && action === "delete" && mayMatchWithin(glob, address),
+        kinds.of(kind).takesContents && action === "delete" && glob.mayMatchWithin(address),
     );
   const [isTargetedBy, isExcludedBy] = [coveredByTarget(changes), coveredByEither(changes)];
   return [
@@ -145,23 +165,23 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
   ];
 }
 
-function unmatched(code: string, noun: string, glob: string, selectable: Selectable): Diagnostic {
+function unmatched(code: string, noun: string, glob: AddressGlob, selectable: Selectable): Diagnostic {
   const { desired } = selectable;
-  const undeclared = selectable.undeclared.find((address) => covers(glob, address));
+  const undeclared = selectable.undeclared.find((address) => glob.covers(address));
   if (undeclared !== undefined) {
     return {
       code,
       severity: "error",
-      summary: `the ${noun} ${glob} matches only what is no longer declared`,
+      summary: `the ${noun} ${glob.text} matches only what is no longer declared`,
       detail: `${undeclared} carries the tag of the owner "${desired.owner}" and is not declared. A run that is narrowed by --target or --exclude never prunes.`,
       fix: `To delete it, run without --target and --exclude, or name it under \`removed:\`. To leave it alone, leave the ${noun} out.`,
     };
   }
-  const near = nearestAddress(glob, selectable);
+  const near = nearestAddress(glob.text, selectable);
   return {
     code,
     severity: "error",
-    summary: `the ${noun} ${glob} matches nothing`,
+    summary: `the ${noun} ${glob.text} matches nothing`,
     detail: "Nothing that is declared or removed has an address that it matches.",
     fix: near === null ? "`tenon plan --format json` lists the addresses." : `Did you mean \`${near}\`?`,
   };
@@ -201,7 +221,7 @@ function coveredByTarget(changes: readonly Change[]): Cover {
   return coveredByEither(changes, new Set(changes.map(({ address }) => address)));
 }
 
-type Cover = (glob: string, change: Change) => boolean;
+type Cover = (glob: AddressGlob, change: Change) => boolean;
 
 /**
  * A glob also covers a change by its old address, or by the old address of the object that it is in.
@@ -214,11 +234,11 @@ function coveredByEither(changes: readonly Change[], taken: ReadonlySet<Address>
     ),
   );
   return (glob, { address, previousAddress, root }) => {
-    if (covers(glob, address)) return true;
+    if (glob.covers(address)) return true;
     const former = formerRoots.get(root);
     if (former !== undefined && taken.has(former)) return false;
-    if (previousAddress !== null && !taken.has(previousAddress) && covers(glob, previousAddress)) return true;
-    return former !== undefined && covers(glob, former + address.slice(root.length));
+    if (previousAddress !== null && !taken.has(previousAddress) && glob.covers(previousAddress)) return true;
+    return former !== undefined && glob.covers(former + address.slice(root.length));
   };
 }
 
@@ -227,7 +247,7 @@ function coveredByEither(changes: readonly Change[], taken: ReadonlySet<Address>
  * ends in its type, so a glob that matches one ends in a capital letter or a star.
  */
 function mayExcludeWithin({ excludes }: Selection, root: Address): boolean {
-  return excludes.some((glob) => /[*A-Z]$/.test(glob) && mayMatchWithin(glob, root));
+  return excludes.some((glob) => /[*A-Z]$/.test(glob.text) && glob.mayMatchWithin(root));
 }
 
 function asItIs(change: Change): Change[] {

@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import { Kinds } from "../../src/model/kind.ts";
 import { isNarrowed } from "../../src/model/plan.ts";
-import { mayConcern, selectChanges } from "../../src/plan/select.ts";
+import { mayConcern, selectChanges, selectionOf } from "../../src/plan/select.ts";
 import { units } from "../../src/units/index.ts";
 import { a, change, record } from "./changes.ts";
 
 const KINDS = new Kinds(units);
 
 function selected(changes: Change[], targets: string[], excludes: string[] = []): string[] {
-  return selectChanges(changes, { targets, excludes, roots: null }, KINDS)
+  return selectChanges(changes, selectionOf({ targets, excludes, changedSince: null }), KINDS)
     .filter(({ action }) => action !== "no-op")
     .map(({ action, address }) => `${action} ${address}`);
 }
@@ -28,7 +28,7 @@ const zone = [update, old, www];
 
 test("without targets and excludes everything is selected, and a run is not narrow", () => {
   expect(isNarrowed({ targets: [], excludes: [], changedSince: null })).toBe(false);
-  expect(selectChanges(zone, { targets: [], excludes: [], roots: null }, KINDS)).toEqual(zone);
+  expect(selectChanges(zone, selectionOf({ targets: [], excludes: [], changedSince: null }), KINDS)).toEqual(zone);
 });
 
 test.each([
@@ -50,7 +50,11 @@ test.each([
 });
 
 test("what is not selected is there as it is live, and what is not there is left out", () => {
-  const found = selectChanges([...zone], { targets: ["domain/b.example"], excludes: [], roots: null }, KINDS);
+  const found = selectChanges(
+    [...zone],
+    selectionOf({ targets: ["domain/b.example"], excludes: [], changedSince: null }),
+    KINDS,
+  );
   expect(found.map(({ address, action, after }) => [address, action, after])).toEqual([
     ["domain/a.example", "no-op", { description: "x" }],
     ["domain/a.example/old/A", "no-op", a("old", "192.0.2.1")],
@@ -69,7 +73,9 @@ test("an unselected rename keeps its old address, and loses what was said of the
     previousAddress: "vpc/old",
     blocked: { type: "depends", on: ["x"] },
   };
-  expect(selectChanges([renamed], { targets: ["image/*"], excludes: [], roots: null }, KINDS)).toEqual([
+  expect(
+    selectChanges([renamed], selectionOf({ targets: ["image/*"], excludes: [], changedSince: null }), KINDS),
+  ).toEqual([
     {
       ...renamed,
       address: "vpc/old",
@@ -129,7 +135,7 @@ test("a domain that goes is kept by an exclude that one of its unread records ma
 
 test("what surely cannot be selected need not be read, and nothing else is left unread", () => {
   const may = (targets: string[], excludes: string[]) =>
-    mayConcern("domain/a.example", { targets, excludes, roots: null });
+    mayConcern("domain/a.example", selectionOf({ targets, excludes, changedSince: null }));
   expect(may(["domain/a.example/www/A"], [])).toBe(true);
   expect(may(["*/TXT"], [])).toBe(true);
   expect(may(["domain/b.example", "vpc/*"], [])).toBe(false);
@@ -137,7 +143,7 @@ test("what surely cannot be selected need not be read, and nothing else is left 
   expect(may([], ["domain/a.example/www/A"])).toBe(true);
   expect(may(["domain/*"], ["domain/a*"])).toBe(false);
   const mayRenamed = (targets: string[], excludes: string[]) =>
-    mayConcern("vpc/new", { targets, excludes, roots: null }, "vpc/old");
+    mayConcern("vpc/new", selectionOf({ targets, excludes, changedSince: null }), "vpc/old");
   expect(mayRenamed(["vpc/old"], [])).toBe(true);
   expect(mayRenamed(["vpc/new"], ["vpc/old"])).toBe(false);
   expect(mayRenamed(["vpc/other"], [])).toBe(false);
