@@ -58,7 +58,7 @@ export async function serve(
   return interrupt.whileHandlingSignals(async () => {
     const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds);
     if (store === null) return EXIT.error;
-    const { ActivityRecorder, serveFleet } = await import("../fleet/index.ts");
+    const { ActivityRecorder, KeptPrefix, serveFleet } = await import("../fleet/index.ts");
     const worker = new FleetWorker(terminal, load, flags, connect);
     let posted = (_message: string | null): void => {};
     const activity = new ActivityRecorder({
@@ -78,6 +78,10 @@ export async function serve(
     }
     posted = (message) => notices?.post(message);
     worker.learnVariables(fleet);
+    const prefix = new KeptPrefix(
+      store,
+      fleet.accounts.map(({ name }) => name),
+    );
     terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);
     try {
       await serveFleet({
@@ -93,6 +97,7 @@ export async function serve(
         },
       });
     } finally {
+      prefix.end();
       await activity.end();
       await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
       await metrics?.close();

@@ -16,7 +16,7 @@ export { type FleetEvent, type FleetRun, runFleet } from "./run.ts";
 export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
 export { type FleetStore, isPrefix, parseStoreAddress, type StoreAddress } from "./store.ts";
-export { claimPrefix, Submission, type SubmissionEvent } from "./submit.ts";
+export { claimPrefix, KeptPrefix, Submission, type SubmissionEvent } from "./submit.ts";
 export { tokenDigestOf } from "./token.ts";
 export { parseTokenHosts } from "./token-hosts.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";

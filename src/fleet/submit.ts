@@ -7,7 +7,9 @@ import type { FleetAccount } from "./fleet-file.ts";
 import {
   FLEET_KEY,
   MAX_PENDING_RUNS,
+  NAMES_LIFETIME_MILLISECONDS,
   type PendingRun,
+  pendingKey,
   printable,
   Records,
   type RunRequest,
@@ -90,7 +92,8 @@ export class Submission {
   }
 
   async #ask(account: string, pending: PendingRun): Promise<void> {
-    await this.#records.changePending(account, ({ runs }) => {
+    await this.#records.change("pending", pendingKey(account), (value) => {
+      const runs = value?.runs ?? [];
       if (runs.some(({ run }) => run === pending.run)) return null;
       // What was forgotten by whoever asked is dropped before what is asked now.
       return { runs: [...runs, pending].slice(-MAX_PENDING_RUNS) };
@@ -135,8 +138,8 @@ export class Submission {
     if (!(await this.#records.write("state", key, { state: "cancelled" }, version))) return;
     this.#waiting.delete(one.account);
     one.resolve(null);
-    await this.#records.changePending(one.account, ({ runs }) => {
-      return { runs: runs.filter(({ run }) => run !== this.#run) };
+    await this.#records.change("pending", pendingKey(one.account), (pending) => {
+      return { runs: (pending?.runs ?? []).filter(({ run }) => run !== this.#run) };
     });
   }
 
@@ -159,11 +162,48 @@ export class Submission {
  * @returns false: the prefix is another fleet's
  */
 export async function claimPrefix(store: FleetStore, names: readonly string[]): Promise<boolean> {
-  const records = new Records(store);
-  for (;;) {
-    const { version, value } = await records.read("names", FLEET_KEY);
+  let isOurs = true;
+  await new Records(store).change("names", FLEET_KEY, (value) => {
     const known = new Set(value?.names ?? []);
-    if (known.size > 0 && !names.some((name) => known.has(name))) return false;
-    if (await records.write("names", FLEET_KEY, { names: [...names] }, version)) return true;
+    isOurs = known.size === 0 || names.some((name) => known.has(name));
+    const isKnown = known.size === names.length && names.every((name) => known.has(name));
+    return isOurs && !isKnown ? { names: [...names] } : null;
+  });
+  if (isOurs) await store.renew(FLEET_KEY, NAMES_LIFETIME_MILLISECONDS);
+  return isOurs;
+}
+
+/** How often a worker renews its fleet's names: the server may have lost them with its data. */
+const RENEW_MILLISECONDS = 10_000;
+
+/** Keeps a prefix for the fleet of a worker as long as that serves, though nobody asks for anything. */
+export class KeptPrefix {
+  readonly #store: FleetStore;
+  readonly #names: readonly string[];
+  readonly #timer: NodeJS.Timeout;
+  #isRenewing = false;
+
+  constructor(store: FleetStore, names: readonly string[]) {
+    this.#store = store;
+    this.#names = names;
+    this.#timer = setInterval(() => void this.#renew(), RENEW_MILLISECONDS).unref();
+  }
+
+  /** Without effect while the store does not answer, which whoever takes accounts reports. */
+  async #renew(): Promise<void> {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    try {
+      const isKnown = await this.#store.renew(FLEET_KEY, NAMES_LIFETIME_MILLISECONDS);
+      if (!isKnown) await claimPrefix(this.#store, this.#names);
+    } catch {
+      // The next turn tries again.
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
   }
 }

@@ -302,7 +302,8 @@ class AccountTurn {
   }
 
   async #forget(run: string): Promise<void> {
-    await this.#records.changePending(this.#lease.account, ({ runs }) => {
+    await this.#records.change("pending", pendingKey(this.#lease.account), (pending) => {
+      const runs = pending?.runs ?? [];
       return runs.some((one) => one.run === run) ? { runs: runs.filter((one) => one.run !== run) } : null;
     });
   }
