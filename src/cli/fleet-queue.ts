@@ -130,8 +130,25 @@ export interface SubmittedFlags extends Omit<AccountFlags, "plan" | "out">, Queu
   readonly plan?: string;
 }
 
+/** The error if the command cannot be given to workers as it is. */
+export async function problemOfSubmission(
+  terminal: Terminal,
+  command: FleetCommand,
+  flags: SubmittedFlags,
+): Promise<CommandError | null> {
+  const consent = consentBesideQueue(flags);
+  if (consent !== null) return consent;
+  const { problemOfRecord } = await import("../fleet/index.ts");
+  const problem = await problemOfRecord("request", requestOf(terminal, command, flags));
+  if (problem === null) return null;
+  // `/flags/target must NOT have more than 1000 items`
+  const [, flag = null, words = problem] = /^\/flags\/(\w+)\S* (.+)$/s.exec(problem) ?? [];
+  const summary = `a queue does not take ${flag === null ? "this command" : `--${flag}`}: ${words}`;
+  return { code: "invalid-argument", summary, fix: "Ask for less at a time, or run it without --queue." };
+}
+
 /** The error if a flag is a consent: whoever writes to the queue must not be able to give one. */
-export function consentBesideQueue(flags: SubmittedFlags): CommandError | null {
+function consentBesideQueue(flags: SubmittedFlags): CommandError | null {
   const given = [
     ...((flags.allow ?? []).length > 0 ? ["--allow"] : []),
     ...((flags.takeOwnershipFrom ?? []).length > 0 ? ["--take-ownership-from"] : []),

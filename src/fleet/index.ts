@@ -8,6 +8,7 @@ export { openStore, prepareStore } from "./open-store.ts";
 export { EmbeddedQueue } from "./queue.ts";
 export {
   type PendingRun,
+  problemOfRecord,
   Records,
   type RunRequest,
   SCHEDULE_KEY,

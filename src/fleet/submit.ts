@@ -123,9 +123,14 @@ export class Submission {
       one.reason = value.reason;
       this.#options.observe({ type: "refused", account: one.account, reason: value.reason });
     }
-    if (value?.state !== "done") return;
+    const isUnreadable = version > 0 && value === null;
+    if (value?.state !== "done" && !isUnreadable) return;
     this.#waiting.delete(one.account);
-    one.resolve({ outcome: printable(value.outcome), plan: value.plan });
+    one.resolve(
+      value?.state === "done"
+        ? { outcome: printable(value.outcome), plan: value.plan }
+        : { outcome: failed("what it came to cannot be read from the queue"), plan: null },
+    );
     // Reports do not lie about for longer than they are needed.
     await this.#records.write("state", stateKey(this.#run, one.account), { state: "collected" }, version);
   }
@@ -154,6 +159,14 @@ export class Submission {
     await this.#records.write("request", requestKey(this.#run), this.#options.request, 0);
     for (const { account, pending } of this.#waiting.values()) await this.#ask(account, pending);
   }
+}
+
+/** How a command ends that could not do what it was asked for. */
+const ERROR = 1;
+
+function failed(reason: string): Ran {
+  const headline = `error: ${reason}`;
+  return { type: "ran", code: ERROR, headline, text: `${headline}\n`, markup: "plain", document: null };
 }
 
 /**

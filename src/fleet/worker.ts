@@ -7,9 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PaceCell } from "../api/index.ts";
 import type { Ran } from "../model/fleet.ts";
 import type { FleetAccount } from "./fleet-file.ts";
+import { fitOutcome } from "./kept-outcomes.ts";
 import type { Lease } from "./queue.ts";
 import {
   type Found,
+  MAX_LINE_CHARACTERS,
   type PendingRun,
   pendingKey,
   Records,
@@ -198,7 +200,9 @@ class AccountTurn {
     const key = stateKey(pending.run, name);
     const { value: request } = await this.#records.read("request", requestKey(pending.run));
     const found = await this.#records.read("state", key);
-    const ended = found.value !== null && ["done", "cancelled", "collected"].includes(found.value.state);
+    // A state that cannot be read is nobody's to overwrite: whoever asked says so.
+    const isUnreadable = found.version > 0 && found.value === null;
+    const ended = isUnreadable || ["done", "cancelled", "collected"].includes(found.value?.state ?? "");
     if (request === null || ended) return this.#forget(pending.run);
     const wait = found.value?.state === "postponed" ? found.value.until - Date.now() : 0;
     if (wait > 0 && wait <= MAX_WAIT_MILLISECONDS) return this.#putBack(wait);
@@ -240,7 +244,8 @@ class AccountTurn {
       if (Date.now() - since < REFUSED_LEASES * this.#options.leaseMilliseconds) {
         this.#isLeft = true;
         this.#options.observe({ type: "refused", account: name, reason: own });
-        const refused: RunState = { state: "refused", attempts: 0, since, reason: own };
+        const reason = own.slice(0, MAX_LINE_CHARACTERS);
+        const refused: RunState = { state: "refused", attempts: 0, since, reason };
         await this.#records.write("state", key, refused, found.version, fence);
         return;
       }
@@ -296,7 +301,7 @@ class AccountTurn {
   /** By compare-and-set: an overtaken worker's outcome is nobody's. */
   async #end(run: string, version: number, result: RunEnd, fence: Fence): Promise<void> {
     const { account } = this.#lease;
-    const done: RunState = { state: "done", ...result };
+    const done: RunState = { state: "done", outcome: fitOutcome(account, result.outcome), plan: result.plan };
     if (await this.#records.write("state", stateKey(run, account), done, version, fence)) await this.#forget(run);
     else this.#isLeft = true;
   }

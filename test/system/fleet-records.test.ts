@@ -3,10 +3,15 @@
 import { Redis } from "ioredis";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { FleetAccount } from "../../src/fleet/fleet-file.ts";
 import { openStore, prepareStore } from "../../src/fleet/open-store.ts";
-import type { FleetStore } from "../../src/fleet/store.ts";
-import { parseStoreAddress } from "../../src/fleet/store.ts";
-import { run } from "../cli/run.ts";
+import { pendingKey, Records, type RunRequest, stateKey } from "../../src/fleet/records.ts";
+import { type FleetStore, MAX_RECORD_OCTETS, parseStoreAddress } from "../../src/fleet/store.ts";
+import { Submission, type SubmissionOptions } from "../../src/fleet/submit.ts";
+import { TokenTurn } from "../../src/fleet/token.ts";
+import { serveFleet } from "../../src/fleet/worker.ts";
+import type { Ran } from "../../src/model/fleet.ts";
+import { expectPlain, run } from "../cli/run.ts";
 import { fleetOf } from "../support/fleet.ts";
 import { startedWorker } from "../support/fleet-worker.ts";
 import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
@@ -30,6 +35,46 @@ const LIFETIMES = {
     return rows[0].left === null ? null : Number(rows[0].left);
   },
 } as const;
+
+const LOOK = { width: 80, colour: false };
+const REQUEST: RunRequest = {
+  ...{ command: "plan", flags: { format: "text" }, results: LOOK, messages: LOOK, saves: false },
+};
+const DIGEST = "0".repeat(64);
+const RAN: Ran = { type: "ran", code: 0, headline: "none", text: "", markup: "plain", document: null };
+
+function accountOf(name: string): FleetAccount {
+  return {
+    ...{ name, project: "/nowhere", environment: null, variables: {}, baseUrl: "http://127.0.0.1/v4" },
+    ...{ dialect: "linode", account: null, token: { env: "TOKEN" }, labels: {} },
+  };
+}
+
+/** What somebody asks for, as `tenon fleet plan --queue` does. */
+async function submission(store: FleetStore, more: Partial<SubmissionOptions> = {}): Promise<Submission> {
+  const stop = new AbortController().signal;
+  const asked = new Submission({ store, request: REQUEST, stop, observe: () => {}, ...more });
+  await asked.open();
+  return asked;
+}
+
+/** A worker in this process, until the test ends, that comes to `outcome` for each account. */
+function worker(store: FleetStore, outcome: Ran): void {
+  const stop = new AbortController();
+  const serving = serveFleet({
+    ...{ store, name: "w", slots: 2, leaseMilliseconds: LEASE_MILLISECONDS, stop: stop.signal },
+    find: async (name) => ({ type: "found", account: accountOf(name) }),
+    tokenOf: async () => null,
+    refuses: async () => null,
+    run: async () => ({ outcome, plan: null }),
+    fail: (_account, _request, reason) => ({ ...RAN, code: 1, headline: reason }),
+    observe: () => {},
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await serving;
+  });
+}
 
 const SERVERS = { redis: startRedis, postgres: startPostgres } as const;
 const ENGINES = ["redis", "postgres"] as const;
@@ -76,8 +121,74 @@ for (const engine of ENGINES) {
       expect(await LIFETIMES[engine](server.url, prefix, "schedule")).toBeNull();
       expect(await LIFETIMES[engine](server.url, prefix, "fleet")).toBeGreaterThan(28 * DAY_MILLISECONDS);
     });
+
+    test("the longest record that is written is read, and a longer one is not written", async () => {
+      const records = new Records(await open());
+      const text = "x".repeat(MAX_RECORD_OCTETS - 1_000);
+      const state = { state: "done", outcome: { ...RAN, text }, plan: null } as const;
+      expect(await records.write("state", "k", state, 0)).toBe(true);
+      expect((await records.read("state", "k")).value).toEqual(state);
+      const longer = { ...state, outcome: { ...RAN, text: `${text}${"ü".repeat(500)}` } };
+      await expect(records.write("state", "k", longer, 1)).rejects.toThrow(/longer than 67,108,864 octets/);
+    });
+
+    test("a report that is longer than a record may be arrives, cut", async () => {
+      const store = await open();
+      const line = `${"x".repeat(1_000)}\n`;
+      const document = JSON.stringify("d".repeat(MAX_RECORD_OCTETS + 1_000_000));
+      const text = line.repeat(MAX_RECORD_OCTETS / line.length + 1);
+      worker(store, { ...RAN, headline: "h".repeat(12_000), text, document });
+      const asked = await submission(store);
+      const submitted = await asked.submit(accountOf("a"), DIGEST, null);
+      expect(submitted?.outcome.text).toMatch(/^x{1000}\n/);
+      expect(submitted?.outcome.text).toMatch(/This text is cut: it has 67,\d{3},\d{3} characters/);
+      expect(submitted?.outcome.headline).toMatch(/^h{9600} \(its document is left out/);
+      expect(submitted?.outcome.document).toBeNull();
+    });
+
+    test("what cannot be read of an outcome is an error of the account, and is not run again", async () => {
+      const store = await open();
+      const asked = await submission(store);
+      const ended = asked.submit(accountOf("a"), DIGEST, null);
+      const records = new Records(store);
+      let run: string | undefined;
+      while (run === undefined) run = (await records.read("pending", pendingKey("a"))).value?.runs[0]?.run;
+      await store.write(stateKey(run, "a"), '{"state":"done","outcome":"none of Tenon"}', 0, null);
+      worker(store, RAN);
+      expect((await ended)?.outcome).toMatchObject({
+        ...{ code: 1, headline: "error: what it came to cannot be read from the queue" },
+      });
+      while (((await records.read("pending", pendingKey("a"))).value?.runs ?? []).length > 0)
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    });
+
+    test("limits that no record has do not keep a token from the next run", async () => {
+      const store = await open();
+      const turn = await TokenTurn.take(store, DIGEST, 60_000);
+      if (turn === null) throw new Error("no turn");
+      const common = { limit: 5_000_000_000.5, remaining: 1, resetAt: 1, isShared: true };
+      turn.pace.seen = { common, endpoints: [] };
+      await turn.end();
+      expect(await TokenTurn.take(store, DIGEST, 60_000)).not.toBeNull();
+    });
   });
 }
+
+test("what a request cannot hold is refused at once, and what it can is asked for once", async () => {
+  const fleet = await fleetOf(1);
+  const elsewhere = ["--queue", "redis://127.0.0.1:1"];
+  const targets = Array.from({ length: 1_001 }, (_, index) => ["--target", `domain/${index}`]).flat();
+  const many = await run(["fleet", "plan", ...targets, ...elsewhere], fleet);
+  expectPlain(many, 1, [/a queue does not take --target: must NOT have more than 1000 items/, /without --queue/]);
+  const long = await run(["fleet", "drift", "--exclude", `domain/${"x".repeat(1_000)}`, ...elsewhere], fleet);
+  expectPlain(long, 1, [/a queue does not take --exclude: must NOT have more than 1000 characters/]);
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const options = { ...fleet, env: { ...fleet.env, TENON_QUEUE: server.url } };
+  await startedWorker(options, []);
+  const twice = await run(["fleet", "plan", "--fail-on", "refused,refused,blocked"], options);
+  expect([twice.code, twice.stderr]).toEqual([0, ""]);
+});
 
 describe("a worker that nobody asks for anything", () => {
   test("renews the names of its fleet, and enters them again if they are lost", async () => {

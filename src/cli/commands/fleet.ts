@@ -31,8 +31,8 @@ import { runAccount, tokenTextOf } from "../fleet-account.ts";
 import { FleetProgress } from "../fleet-progress.ts";
 import {
   addQueueFlags,
-  consentBesideQueue,
   planFile,
+  problemOfSubmission,
   queueOf,
   runByWorkers,
   type SubmittedFlags,
@@ -326,9 +326,9 @@ async function runChecked(
     });
     return EXIT.error;
   }
-  const consent = queueOf(inner, flags) === null ? null : consentBesideQueue(flags);
-  if (consent !== null) {
-    sayError(inner, consent);
+  const refused = queueOf(inner, flags) === null ? null : await problemOfSubmission(inner, command, flags);
+  if (refused !== null) {
+    sayError(inner, refused);
     return EXIT.error;
   }
   const problem = flags.out === undefined ? null : await prepareFolder(flags.out, accounts);
