@@ -65,28 +65,33 @@ export async function resolveQueue(
   return null;
 }
 
-/** Opens the store for a fleet, and enters the fleet's name for the prefix. @returns null: that is not possible, which is reported */
+export interface QueueUse {
+  /** Default: DEFAULT_LEASE_MILLISECONDS. */
+  readonly leaseMilliseconds?: number;
+  /** Nothing is written, so that the user of the server need not be able to. */
+  readonly readsOnly?: boolean;
+}
+
+/** Opens the store for a fleet, and enters the fleet's names for the prefix. @returns null: that is not possible, which is reported */
 export async function openQueue(
   terminal: Terminal,
   flags: QueueFlags,
   accounts: readonly FleetAccount[],
-  leaseMilliseconds: number = DEFAULT_LEASE_MILLISECONDS,
+  { leaseMilliseconds = DEFAULT_LEASE_MILLISECONDS, readsOnly = false }: QueueUse = {},
 ): Promise<FleetStore | null> {
-  const { claimPrefix, openStore } = await import("../fleet/index.ts");
+  const { claimPrefix, isPrefixOf, openStore } = await import("../fleet/index.ts");
   const resolved = await resolveQueue(terminal, flags);
   if (resolved === null) return null;
   const { address, prefix } = resolved;
   const outage = new OutageNotice(terminal, address);
-  const opened = await openStore(address, { prefix, leaseMilliseconds, observer: outage });
+  const opened = await openStore(address, { prefix, leaseMilliseconds, readsOnly, observer: outage });
   if (!opened.ok) {
     sayDiagnostics(terminal, [opened.diagnostic]);
     return null;
   }
   const { store } = opened;
-  const isOurs = await claimPrefix(
-    store,
-    accounts.map(({ name }) => name),
-  );
+  const names = accounts.map(({ name }) => name);
+  const isOurs = readsOnly ? await isPrefixOf(store, names) : await claimPrefix(store, names);
   if (isOurs) return store;
   await store.close();
   sayError(terminal, {
@@ -222,6 +227,11 @@ function lineOf(event: SubmissionEvent): string {
   }
 }
 
+/** Whether somebody reads the JSON documents of the accounts. */
+export function keepsDocuments({ format, jsonInto }: Pick<AccountFlags, "format" | "jsonInto">): boolean {
+  return format === "json" || jsonInto !== undefined;
+}
+
 /** For a terminal that is very narrow or wide the text is laid out for one that is less so. */
 const MAX_COLUMNS = 10_000;
 
@@ -249,5 +259,6 @@ function requestOf({ results, messages }: Terminal, command: FleetCommand, flags
     results: lookOf(results),
     messages: lookOf(messages),
     saves: flags.out !== undefined,
+    documents: keepsDocuments(flags),
   };
 }

@@ -64,7 +64,7 @@ export async function openPostgres(address: StoreAddress, options: StoreOptions)
   const problem = await withClient(address, async (client) => {
     await assertSchemaCompatibility(client, QUEUE_SCHEMA);
     await client.query("SELECT 1 FROM tenon_fleet.records, tenon_fleet.locks LIMIT 1");
-    await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
+    if (options.readsOnly !== true) await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
     return null;
   });
   return problem === null
@@ -209,6 +209,10 @@ class PostgresStore implements FleetStore {
 
   schedule(account: string, milliseconds: number): Promise<void> {
     return this.queue.schedule(account, milliseconds);
+  }
+
+  scheduled(): Promise<string[]> {
+    return this.queue.scheduled();
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_PACE_ENDPOINTS, type SeenLimits } from "../api/index.ts";
 import { compiledSchema } from "../files/schemas.ts";
-import type { FinishedRun, FleetCommand, Ran, RunningAccount, WorkerTotals } from "../model/fleet.ts";
+import {
+  type FinishedRun,
+  type FleetCommand,
+  MAX_SCHEDULE_SECONDS,
+  type Ran,
+  type RunningAccount,
+  type WorkerTotals,
+} from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { escapeText } from "../render/terminal.ts";
 import { NAME } from "./schema.ts";
@@ -39,6 +46,8 @@ export interface RunRequest {
   readonly messages: RequestLook;
   /** Whether a plan is saved for each account. */
   readonly saves: boolean;
+  /** Whether somebody reads the JSON documents: they may be long. */
+  readonly documents: boolean;
 }
 
 export interface RequestLook {
@@ -75,17 +84,13 @@ export type RunState =
   /** Whoever asked has the outcome. */
   | { readonly state: "collected" };
 
-/** A command that is run every so often. */
-export interface Schedule {
-  readonly request: RunRequest;
-  readonly everyMilliseconds: number;
-}
+/** A command that is run every so often, or that none is any more. */
+export type Schedule = { readonly request: RunRequest; readonly everyMilliseconds: number } | { readonly isOff: true };
 
-/** What a scheduled command came to last. */
-export interface ScheduledResult {
+/** When a scheduled command was run last. */
+export interface ScheduledRun {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly outcome: Ran;
 }
 
 /** What a worker does for an account now, and did last. */
@@ -107,8 +112,7 @@ const MAX_ADDRESS_CHARACTERS = 1_000;
 /** Runs that wait for one account at a time. */
 export const MAX_PENDING_RUNS: number = 100;
 export const MAX_LINE_CHARACTERS = 10_000;
-/** The longest time between two runs of a schedule: 31 days. */
-export const MAX_SCHEDULE_MILLISECONDS: number = 31 * DAY_MILLISECONDS;
+const MAX_SCHEDULE_MILLISECONDS = MAX_SCHEDULE_SECONDS * 1000;
 const MAX_COUNT = 1_000_000_000;
 
 /** Of the names that a prefix is claimed by: workers renew them. */
@@ -174,6 +178,7 @@ const REQUEST = exactly({
   results: LOOK,
   messages: LOOK,
   saves: flag,
+  documents: flag,
 });
 
 const OUTCOME = exactly({
@@ -212,11 +217,16 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
       exactly({ state: { enum: ["cancelled", "collected"] } }),
     ],
   },
-  schedule: exactly({
-    request: REQUEST,
-    everyMilliseconds: { type: "integer", minimum: 1, maximum: MAX_SCHEDULE_MILLISECONDS },
-  }),
-  scheduled: exactly({ at: { type: "number" }, outcome: OUTCOME }),
+  schedule: {
+    oneOf: [
+      exactly({
+        request: REQUEST,
+        everyMilliseconds: { type: "integer", minimum: 1, maximum: MAX_SCHEDULE_MILLISECONDS },
+      }),
+      exactly({ isOff: { const: true } }),
+    ],
+  },
+  scheduled: exactly({ at: time }),
   pace: exactly({
     common: { oneOf: [exactly({ ...paceWindow, isShared: flag }), { type: "null" }] },
     endpoints: {
@@ -254,7 +264,7 @@ export interface Kinds {
   readonly pending: Pending;
   readonly state: RunState;
   readonly schedule: Schedule;
-  readonly scheduled: ScheduledResult;
+  readonly scheduled: ScheduledRun;
   readonly pace: SeenLimits;
   readonly names: { readonly names: readonly string[] };
   readonly activity: Activity;
@@ -269,7 +279,7 @@ const MAX_OCTETS: Readonly<Record<keyof Kinds, number>> = {
   pending: MAX_SHORT_OCTETS,
   state: MAX_RECORD_OCTETS,
   schedule: MAX_SHORT_OCTETS,
-  scheduled: MAX_RECORD_OCTETS,
+  scheduled: MAX_SHORT_OCTETS,
   pace: MAX_SHORT_OCTETS,
   names: MAX_SHORT_OCTETS,
   activity: MAX_SHORT_OCTETS,

@@ -191,6 +191,10 @@ class RedisStore implements FleetStore {
     return this.queue.schedule(account, milliseconds);
   }
 
+  scheduled(): Promise<string[]> {
+    return this.queue.scheduled();
+  }
+
   async close(): Promise<void> {
     await this.queue.close();
     this.#client.disconnect();

@@ -55,6 +55,8 @@ export interface FleetStore {
   unlock(fence: Fence): Promise<void>;
   /** Wakes an account up every so often; 0: no longer. */
   schedule(account: string, milliseconds: number): Promise<void>;
+  /** The accounts that are woken up every so often. */
+  scheduled(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -73,6 +75,8 @@ export interface StoreOptions {
   readonly prefix: string;
   /** So long an account is a worker's that says nothing. */
   readonly leaseMilliseconds: number;
+  /** Nothing is written. Default: false. */
+  readonly readsOnly?: boolean;
   readonly observer: StoreObserver;
 }
 

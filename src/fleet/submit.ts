@@ -177,13 +177,24 @@ function failed(reason: string): Ran {
 export async function claimPrefix(store: FleetStore, names: readonly string[]): Promise<boolean> {
   let isOurs = true;
   await new Records(store).change("names", FLEET_KEY, (value) => {
+    isOurs = haveCommon(value?.names ?? [], names);
     const known = new Set(value?.names ?? []);
-    isOurs = known.size === 0 || names.some((name) => known.has(name));
     const isKnown = known.size === names.length && names.every((name) => known.has(name));
     return isOurs && !isKnown ? { names: [...names] } : null;
   });
   if (isOurs) await store.renew(FLEET_KEY, NAMES_LIFETIME_MILLISECONDS);
   return isOurs;
+}
+
+/** Whether a prefix is free or the fleet's own. Nothing is written. */
+export async function isPrefixOf(store: FleetStore, names: readonly string[]): Promise<boolean> {
+  const { value } = await new Records(store).read("names", FLEET_KEY);
+  return haveCommon(value?.names ?? [], names);
+}
+
+function haveCommon(entered: readonly string[], names: readonly string[]): boolean {
+  const known = new Set(entered);
+  return known.size === 0 || names.some((name) => known.has(name));
 }
 
 /** How often a worker renews its fleet's names: the server may have lost them with its data. */

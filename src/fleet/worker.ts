@@ -77,7 +77,7 @@ export interface WorkerOptions {
   /** Runs the command; secrets are taken out of what it returns, with the digest of the plan that it saved. @param pending null: scheduled */
   run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult>;
   /** What to report of a run that no worker could or should run. */
-  fail(account: string, request: RunRequest, reason: string): Ran;
+  fail(reason: string): Ran;
   observe(event: WorkerEvent): void;
 }
 
@@ -249,16 +249,11 @@ class AccountTurn {
         await this.#records.write("state", key, refused, found.version, fence);
         return;
       }
-      return this.#end(
-        pending.run,
-        found.version,
-        { outcome: this.#options.fail(name, request, own), plan: null },
-        fence,
-      );
+      return this.#end(pending.run, found.version, { outcome: this.#options.fail(own), plan: null }, fence);
     }
     if (attempts > MAX_ATTEMPTS) {
       const reason = `${MAX_ATTEMPTS} workers ended while they ran this account`;
-      const outcome = this.#options.fail(name, request, reason);
+      const outcome = this.#options.fail(reason);
       return this.#end(pending.run, found.version, { outcome, plan: null }, fence);
     }
     const running: RunState = { state: "running", attempts, worker: this.#options.name };
@@ -287,7 +282,7 @@ class AccountTurn {
       // What one account brings to light must not keep the worker from the others, nor be tried for ever.
       this.#options.observe({ type: "failed", account: account.name, error });
       const reason = `internal error: ${error instanceof Error ? error.message : "unknown"}`;
-      result = { outcome: this.#options.fail(account.name, request, reason), plan: null };
+      result = { outcome: this.#options.fail(reason), plan: null };
     }
     if ("postponedMilliseconds" in result) {
       const milliseconds = result.postponedMilliseconds;
@@ -322,7 +317,7 @@ class AccountTurn {
   async #dueSchedule(account: string): Promise<RunRequest | null> {
     const { value: schedule } = await this.#records.read("schedule", SCHEDULE_KEY);
     // Nothing but a comparison is run without somebody who waits for it.
-    if (schedule?.request.command !== "drift") return null;
+    if (schedule === null || "isOff" in schedule || schedule.request.command !== "drift") return null;
     const { value: last } = await this.#records.read("scheduled", scheduledKey(account));
     const isDue = last === null || Date.now() - last.at >= schedule.everyMilliseconds * DUE_PART;
     return isDue ? schedule.request : null;
@@ -344,8 +339,7 @@ class AccountTurn {
     hold.mayPostpone = true;
     const result = await this.#run(own, request, null, hold);
     if ("postponedMilliseconds" in result) return this.#putBack(result.postponedMilliseconds);
-    const { outcome } = result;
-    await this.#records.write("scheduled", key, { at: Date.now(), outcome }, version, fence);
+    await this.#records.write("scheduled", key, { at: Date.now() }, version, fence);
   }
 }
 

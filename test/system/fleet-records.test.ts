@@ -1,5 +1,7 @@
 /** The records of a fleet's store: what is kept how long, and what is written and not read. */
 
+import { cp, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -11,8 +13,8 @@ import { Submission, type SubmissionOptions } from "../../src/fleet/submit.ts";
 import { TokenTurn } from "../../src/fleet/token.ts";
 import { serveFleet } from "../../src/fleet/worker.ts";
 import type { Ran } from "../../src/model/fleet.ts";
-import { expectPlain, run } from "../cli/run.ts";
-import { fleetOf } from "../support/fleet.ts";
+import { expectPlain, folder, run } from "../cli/run.ts";
+import { fileOf, fleetOf } from "../support/fleet.ts";
 import { startedWorker } from "../support/fleet-worker.ts";
 import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
 
@@ -38,7 +40,7 @@ const LIFETIMES = {
 
 const LOOK = { width: 80, colour: false };
 const REQUEST: RunRequest = {
-  ...{ command: "plan", flags: { format: "text" }, results: LOOK, messages: LOOK, saves: false },
+  ...{ command: "plan", flags: { format: "text" }, results: LOOK, messages: LOOK, saves: false, documents: true },
 };
 const DIGEST = "0".repeat(64);
 const RAN: Ran = { type: "ran", code: 0, headline: "none", text: "", markup: "plain", document: null };
@@ -67,7 +69,7 @@ function worker(store: FleetStore, outcome: Ran): void {
     tokenOf: async () => null,
     refuses: async () => null,
     run: async () => ({ outcome, plan: null }),
-    fail: (_account, _request, reason) => ({ ...RAN, code: 1, headline: reason }),
+    fail: (reason) => ({ ...RAN, code: 1, headline: reason }),
     observe: () => {},
   });
   onTestFinished(async () => {
@@ -122,6 +124,31 @@ for (const engine of ENGINES) {
       expect(await LIFETIMES[engine](server.url, prefix, "fleet")).toBeGreaterThan(28 * DAY_MILLISECONDS);
     });
 
+    test("a schedule that is ended wakes nobody, nor does one that an account has left", async () => {
+      const fleet = await fleetOf(2);
+      const prefix = `p${++prefixes}`;
+      const store = await open(prefix);
+      const options = { ...fleet, env: { ...fleet.env, TENON_QUEUE: server.url } };
+      const schedule = ["fleet", "schedule", "drift", "--prefix", prefix];
+      expect((await run([...schedule, "--every", "1h"], options)).stdout).toBe(
+        "2 accounts are compared every 3600 s.\n",
+      );
+      expect((await store.scheduled()).sort()).toEqual(["a1", "a2"]);
+      await writeFile(join(fleet.cwd, "fleet.yaml"), fileOf(fleet.accounts.slice(0, 1)));
+      expect((await run([...schedule, "--every", "2h"], options)).stdout).toBe("1 account is compared every 7200 s.\n");
+      expect(await store.scheduled()).toEqual(["a1"]);
+      await store.schedule("a2", 3_600_000);
+      expect((await run([...schedule, "--off"], options)).stdout).toBe("1 account is no longer compared.\n");
+      expect(await store.scheduled()).toEqual([]);
+      // An account that is woken up for another reason is not compared, either.
+      const worker = await startedWorker(options, ["--prefix", prefix]);
+      expect(await run(["fleet", "validate", "--prefix", prefix], options)).toMatchObject({ code: 0 });
+      worker.child.kill("SIGTERM");
+      await worker.end;
+      expect(worker.said()).toMatch(/a1: validate: /);
+      expect(worker.said()).not.toMatch(/drift/);
+    });
+
     test("the longest record that is written is read, and a longer one is not written", async () => {
       const records = new Records(await open());
       const text = "x".repeat(MAX_RECORD_OCTETS - 1_000);
@@ -173,6 +200,70 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test("status needs no right to write: the prefix is not claimed by it", async () => {
+  const redis = await startRedis();
+  const postgres = await startPostgres();
+  onTestFinished(async () => {
+    await redis.stop();
+    await postgres.stop();
+  });
+  const fleet = await fleetOf(1);
+  const look = (url: string, prefix: string) => run(["fleet", "status", "--queue", url, "--prefix", prefix], fleet);
+  expect((await run(["fleet", "prepare", "--queue", postgres.url])).code).toBe(0);
+  const admin = new Redis(redis.url);
+  const rights = ["-@all", "+@read", "+@connection", "+@scripting", "+info"];
+  await admin.acl("SETUSER", "looks", "on", ">word", "~*", ...rights).finally(() => admin.disconnect());
+  const client = new pg.Client(postgres.url);
+  await client.connect();
+  for (const schema of ["tenon_fleet", "bullmq"]) {
+    await client.query(`GRANT USAGE ON SCHEMA ${schema} TO PUBLIC`);
+    await client.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO PUBLIC`);
+  }
+  await client.query("CREATE USER looks");
+  await client.end();
+  const readers = [
+    [redis.url, redis.url.replace("//", "//looks:word@")],
+    [postgres.url, postgres.url.replace("//tenon@", "//looks@")],
+  ] as const;
+  for (const [owner, reader] of readers) {
+    expect(await look(reader, "free")).toMatchObject({ code: 0, stderr: "" });
+    await run(["fleet", "schedule", "drift", "--every", "1h", "--queue", owner, "--prefix", "taken"], {
+      cwd: await folder({
+        "fleet.yaml": "fleet: 1\naccounts: [{ name: other, project: ., service: linode, token: { env: A } }]\n",
+      }),
+    });
+    expectPlain(await look(reader, "taken"), 1, [/the prefix taken is used by another fleet/]);
+  }
+});
+
+test("without a fleet file a worker and a schedule end as every command does that names none", async () => {
+  const cwd = await folder({});
+  for (const args of [["worker"], ["schedule", "drift", "--every", "1h"], ["list"]]) {
+    expectPlain(await run(["fleet", ...args], { cwd }), 1, [/there is no fleet file: fleet\.yaml/]);
+  }
+  await writeFile(join(cwd, "fleet.yaml"), "fleet: 1\naccounts: 5\n");
+  for (const args of [["worker"], ["schedule", "drift", "--every", "1h"]])
+    expectPlain(await run(["fleet", ...args], { cwd }), 3, [/accounts/]);
+});
+
+test("a project that a link has taken the place of since the fleet file was read is left alone", async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const fleet = await fleetOf(1);
+  const options = { ...fleet, env: { ...fleet.env, TENON_QUEUE: server.url } };
+  const asking = { ...options, cwd: await folder({}) };
+  await cp(fleet.cwd, asking.cwd, { recursive: true });
+  const file = join(fleet.cwd, "fleet.yaml");
+  while (Date.now() - (await stat(file)).ctimeMs < 2_100) await new Promise((resolve) => setTimeout(resolve, 50));
+  const worker = await startedWorker(options, ["--lease", "2s"]);
+  expect((await run(["fleet", "validate"], asking)).code).toBe(0);
+  await rename(join(fleet.cwd, "project"), join(asking.cwd, "elsewhere"));
+  await symlink(join(asking.cwd, "elsewhere"), join(fleet.cwd, "project"));
+  const refused = await run(["fleet", "validate"], asking);
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/project leads out of this folder by a/)]);
+  expect(worker.said()).toMatch(/left for another worker: project leads out of this folder by a symbolic link/);
+});
 
 test("what a request cannot hold is refused at once, and what it can is asked for once", async () => {
   const fleet = await fleetOf(1);
