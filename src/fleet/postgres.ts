@@ -111,11 +111,20 @@ function judge(address: StoreAddress, error: unknown): Diagnostic {
 
 /** Classes of errors that are of the connection or the server's state: what was asked for is asked for again. */
 const PASSING = /^(?:08|53|57P0)/;
+const SQLSTATE = /^[0-9][0-9A-Z]{4}$|^[FHPX][0-9A-Z]{4}$/;
+/** What pg itself throws has no code. */
+const LOST =
+  /Connection terminated|timeout e|Query read timeout|is not queryable|There was an error establishing an SSL connection/;
+/** Codes of Node; all others of its begin with ERR_ too, and are of a value that cannot be sent. */
+const NODE_LOST = /^ERR_(?:SSL|TLS|SOCKET|STREAM)/;
 
+/** Whether it is an outage, which is waited for. Anything else would be the same again: it is thrown. */
 function isPassing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-  // What pg itself throws has no code, or the system's.
-  return !/^[0-9A-Z]{5}$/.test(code) || PASSING.test(code) || code === "EPIPE";
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : null;
+  if (code === null) return LOST.test(error.message);
+  if (SQLSTATE.test(code)) return PASSING.test(code);
+  return !code.startsWith("ERR_") || NODE_LOST.test(code);
 }
 
 const WRITE = `

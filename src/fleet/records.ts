@@ -412,6 +412,11 @@ export function stateKey(run: string, account: string): string {
   return `state/${run}/${account}`;
 }
 
+/** @param name of the worker */
+export function workerKey(name: string): string {
+  return `worker/${name}`;
+}
+
 export function scheduledKey(account: string): string {
   return `scheduled/${account}`;
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ran } from "../model/fleet.ts";
+import { escapeText } from "../render/terminal.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import {
   FLEET_KEY,
@@ -15,6 +16,7 @@ import {
   type RunRequest,
   requestKey,
   stateKey,
+  workerKey,
 } from "./records.ts";
 import type { FleetStore } from "./store.ts";
 
@@ -23,6 +25,9 @@ const POLL_MILLISECONDS = 150;
 const REPEAT_MILLISECONDS = 10_000;
 /** When it is said that nobody takes anything. */
 const IDLE_MILLISECONDS = 10_000;
+/** So long nothing is heard of any account or its worker before what is waited for is given up. */
+const MAX_SILENT_HOURS = 24;
+const MAX_SILENT_MILLISECONDS = MAX_SILENT_HOURS * 60 * 60 * 1000;
 
 /** What is worth saying while one waits. */
 export type SubmissionEvent =
@@ -49,6 +54,8 @@ interface Waiting {
   version: number;
   /** Said so far. */
   reason: string | null;
+  /** Who runs it; null: nobody does. */
+  worker: string | null;
   resolve(submitted: Submitted | null): void;
 }
 
@@ -62,6 +69,9 @@ export class Submission {
   #isTaken = false;
   #begunAt = 0;
   #repeatedAt = 0;
+  /** Versions of all that is waited for, and since when they are the same. */
+  #heard = "";
+  #heardAt = 0;
 
   constructor(options: SubmissionOptions) {
     this.#options = options;
@@ -80,7 +90,14 @@ export class Submission {
     const pending = { run: this.#run, digest, plan, at: Date.now() };
     await this.#ask(account.name, pending);
     return new Promise((resolve, reject) => {
-      this.#waiting.set(account.name, { account: account.name, pending, version: 0, reason: null, resolve });
+      this.#waiting.set(account.name, {
+        account: account.name,
+        pending,
+        version: 0,
+        reason: null,
+        worker: null,
+        resolve,
+      });
       this.#polling ??= this.#poll().finally(() => {
         this.#polling = null;
       });
@@ -105,10 +122,13 @@ export class Submission {
     const { stop, store } = this.#options;
     while (this.#waiting.size > 0) {
       const waiting = [...this.#waiting.values()];
-      const versions = await store.versions(waiting.map(({ account }) => stateKey(this.#run, account)));
+      const workers = new Set(waiting.flatMap(({ worker }) => worker ?? []));
+      const keys = [...waiting.map(({ account }) => stateKey(this.#run, account)), ...[...workers].map(workerKey)];
+      const versions = await store.versions(keys);
       for (const [index, one] of waiting.entries()) {
         if (versions[index] !== one.version) await this.#look(one);
       }
+      if (this.#isSilent(versions)) for (const one of this.#waiting.values()) await this.#giveUp(one);
       if (stop.aborted) for (const one of this.#waiting.values()) await this.#takeBack(one);
       await this.#repeat();
       if (this.#waiting.size > 0) await sleep(POLL_MILLISECONDS);
@@ -119,6 +139,7 @@ export class Submission {
     const { version, value } = await this.#records.read("state", stateKey(this.#run, one.account));
     one.version = version;
     this.#isTaken = true;
+    one.worker = value?.state === "running" ? value.worker : null;
     if (value?.state === "refused" && value.reason !== one.reason) {
       one.reason = value.reason;
       this.#options.observe({ type: "refused", account: one.account, reason: value.reason });
@@ -140,12 +161,34 @@ export class Submission {
     const key = stateKey(this.#run, one.account);
     const { version, value } = await this.#records.read("state", key);
     if (value?.state === "running" || value?.state === "done") return;
+    await this.#cancel(one, version, null);
+  }
+
+  #isSilent(versions: readonly number[]): boolean {
+    const [now, heard] = [Date.now(), versions.join(" ")];
+    if (heard !== this.#heard) this.#heardAt = now;
+    this.#heard = heard;
+    return now - this.#heardAt > MAX_SILENT_MILLISECONDS;
+  }
+
+  /** Also what is running: a worker that is there after all ends it, and reports to nobody. */
+  async #giveUp(one: Waiting): Promise<void> {
+    const { version, value } = await this.#records.read("state", stateKey(this.#run, one.account));
+    if (value?.state === "done") return;
+    const who =
+      one.worker === null ? "no worker took it" : `nothing was heard of its worker, ${escapeText(one.worker)},`;
+    const outcome = failed(`${who} for ${MAX_SILENT_HOURS} h`);
+    await this.#cancel(one, version, { outcome, plan: null });
+  }
+
+  async #cancel(one: Waiting, version: number, submitted: Submitted | null): Promise<void> {
+    const key = stateKey(this.#run, one.account);
     if (!(await this.#records.write("state", key, { state: "cancelled" }, version))) return;
-    this.#waiting.delete(one.account);
-    one.resolve(null);
     await this.#records.change("pending", pendingKey(one.account), (pending) => {
       return { runs: (pending?.runs ?? []).filter(({ run }) => run !== this.#run) };
     });
+    this.#waiting.delete(one.account);
+    one.resolve(submitted);
   }
 
   async #repeat(): Promise<void> {

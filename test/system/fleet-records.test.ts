@@ -1,19 +1,19 @@
 /** The records of a fleet's store: what is kept how long, and what is written and not read. */
 
-import { cp, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { FleetAccount } from "../../src/fleet/fleet-file.ts";
 import { openStore, prepareStore } from "../../src/fleet/open-store.ts";
-import { pendingKey, Records, type RunRequest, stateKey } from "../../src/fleet/records.ts";
+import { MAX_PENDING_RUNS, pendingKey, Records, type RunRequest, stateKey } from "../../src/fleet/records.ts";
 import { type FleetStore, MAX_RECORD_OCTETS, parseStoreAddress } from "../../src/fleet/store.ts";
 import { Submission, type SubmissionOptions } from "../../src/fleet/submit.ts";
 import { TokenTurn } from "../../src/fleet/token.ts";
 import { serveFleet } from "../../src/fleet/worker.ts";
 import type { Ran } from "../../src/model/fleet.ts";
-import { expectPlain, folder, run } from "../cli/run.ts";
+import { ended, expectPlain, folder, run, start } from "../cli/run.ts";
 import { fileOf, fleetOf } from "../support/fleet.ts";
 import { startedWorker } from "../support/fleet-worker.ts";
 import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
@@ -58,6 +58,12 @@ async function submission(store: FleetStore, more: Partial<SubmissionOptions> = 
   const asked = new Submission({ store, request: REQUEST, stop, observe: () => {}, ...more });
   await asked.open();
   return asked;
+}
+
+async function pendingRun(records: Records, account: string): Promise<string> {
+  let run: string | undefined;
+  while (run === undefined) run = (await records.read("pending", pendingKey(account))).value?.runs[0]?.run;
+  return run;
 }
 
 /** A worker in this process, until the test ends, that comes to `outcome` for each account. */
@@ -178,8 +184,7 @@ for (const engine of ENGINES) {
       const asked = await submission(store);
       const ended = asked.submit(accountOf("a"), DIGEST, null);
       const records = new Records(store);
-      let run: string | undefined;
-      while (run === undefined) run = (await records.read("pending", pendingKey("a"))).value?.runs[0]?.run;
+      const run = await pendingRun(records, "a");
       await store.write(stateKey(run, "a"), '{"state":"done","outcome":"none of Tenon"}', 0, null);
       worker(store, RAN);
       expect((await ended)?.outcome).toMatchObject({
@@ -187,6 +192,89 @@ for (const engine of ENGINES) {
       });
       while (((await records.read("pending", pendingKey("a"))).value?.runs ?? []).length > 0)
         await new Promise((resolve) => setTimeout(resolve, 50));
+    });
+
+    test("what waits through a day of silence is given up, and nobody runs it any more", async () => {
+      vi.useFakeTimers({ toFake: ["Date"] });
+      onTestFinished(() => void vi.useRealTimers());
+      const store = await open();
+      const records = new Records(store);
+      const asked = await submission(store);
+      const untaken = asked.submit(accountOf("a"), DIGEST, null);
+      const begun = asked.submit(accountOf("b"), DIGEST, null);
+      const run = await pendingRun(records, "b");
+      const running = { state: "running", attempts: 1, worker: "lost" } as const;
+      await records.write("state", stateKey(run, "b"), running, 0);
+      // A day and a half after whatever it has seen: it may not have seen the worker yet.
+      const later = setInterval(() => vi.setSystemTime(Date.now() + 36 * 60 * 60 * 1000), 1_000);
+      const [one, two] = await Promise.all([untaken, begun]).finally(() => clearInterval(later));
+      expect(one?.outcome).toMatchObject({ code: 1, headline: "error: no worker took it for 24 h" });
+      expect(two?.outcome.headline).toBe("error: nothing was heard of its worker, lost, for 24 h");
+      for (const account of ["a", "b"]) {
+        expect((await records.read("state", stateKey(run, account))).value).toEqual({ state: "cancelled" });
+        expect((await records.read("pending", pendingKey(account))).value).toEqual({ runs: [] });
+      }
+    });
+
+    test("of more runs than may wait for an account the oldest is dropped", async () => {
+      const store = await open();
+      const records = new Records(store);
+      const runs = Array.from({ length: MAX_PENDING_RUNS }, (_, index) => {
+        return { run: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`, digest: DIGEST, plan: null, at: 0 };
+      });
+      await records.write("pending", pendingKey("a"), { runs }, 0);
+      const stop = new AbortController();
+      const ended = (await submission(store, { stop: stop.signal })).submit(accountOf("a"), DIGEST, null);
+      let waiting = runs;
+      while (waiting[0] === runs[0] || waiting.length < MAX_PENDING_RUNS || waiting[0]?.run === runs[0]?.run)
+        waiting = [...((await records.read("pending", pendingKey("a"))).value?.runs ?? [])];
+      expect(waiting.slice(0, -1)).toEqual(runs.slice(1));
+      stop.abort();
+      expect(await ended).toBeNull();
+    });
+
+    test("many that change a record at once are all in it, and who finds it changed each time gives up", async () => {
+      const store = await open();
+      const records = new Records(store);
+      const names = Array.from({ length: 20 }, (_, index) => `a${index}`);
+      const enter = (name: string) =>
+        records.change("names", "k", (value) => ({ names: [...(value?.names ?? []), name] }));
+      await Promise.all(names.map(enter));
+      expect((await records.read("names", "k")).value?.names.toSorted()).toEqual(names.toSorted());
+      // Whoever reads what is no longer there is late each time.
+      const late = new Proxy(store, {
+        get: (target, name) => (name === "read" ? async () => null : Reflect.get(target, name).bind(target)),
+      });
+      const changing = new Records(late).change("names", "k", () => ({ names: ["late"] }));
+      await expect(changing).rejects.toThrow(/Others write the record k all the time/);
+    });
+
+    test("an outage is waited for, and what would fail again is thrown", async () => {
+      const own = await SERVERS[engine]();
+      const address = parseStoreAddress(own.url);
+      if (address === null) throw new Error("no address");
+      expect(await prepareStore(address)).toBeNull();
+      const reasons: (string | null)[] = [];
+      const observer = { unreachable: (reason: string | null) => void reasons.push(reason) };
+      const opened = await openStore(address, { prefix: "p", leaseMilliseconds: LEASE_MILLISECONDS, observer });
+      if (!opened.ok) throw new Error(opened.diagnostic.summary);
+      const { store } = opened;
+      await store.write("k", "one", 0, null);
+      const gone = new Promise((resolve) => own.child.once("exit", resolve));
+      own.child.kill(engine === "redis" ? "SIGKILL" : "SIGQUIT");
+      await gone;
+      const writing = store.write("k", "two", 1, null);
+      while (reasons.at(-1) === null || reasons.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      const again = await own.restart();
+      onTestFinished(async () => {
+        await store.close();
+        await again.stop();
+      });
+      expect(await writing).toBe(true);
+      expect(await store.read("k")).toEqual({ version: 2, text: "two" });
+      const circular: Record<string, unknown> = {};
+      circular["itself"] = circular;
+      if (engine === "postgres") await expect(store.read(circular as never)).rejects.toThrow(/circular/);
     });
 
     test("limits that no record has do not keep a token from the next run", async () => {
@@ -200,6 +288,44 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test("who asks where no worker is learns it, and is served by the first one that comes", async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const fleet = await fleetOf(1);
+  const options = { ...fleet, env: { ...fleet.env, TENON_QUEUE: server.url } };
+  const child = start(["fleet", "validate"], options);
+  const noticed = new Promise<void>((resolve) => {
+    child.stderr.on("data", (text: Buffer) => {
+      if (text.includes("No worker has taken anything yet. tenon fleet worker starts one.")) resolve();
+    });
+  });
+  const running = ended(child);
+  await noticed;
+  await startedWorker(options, []);
+  const { code, stderr } = await running;
+  expect([code, stderr.match(/No worker/g)?.length]).toEqual([0, 1]);
+});
+
+test("a plan that is saved elsewhere than it is looked for, or nowhere, is an error of the account", async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const fleet = await fleetOf(1);
+  const options = { ...fleet, env: { ...fleet.env, TENON_QUEUE: server.url } };
+  const plan = ["fleet", "plan", "--out", "plans"];
+  const first = await startedWorker(options, ["--lease", "2s"]);
+  const nowhere = await run(plan, options);
+  const reason = "this worker has no folder for plans: give it --plans";
+  expect([nowhere.code, nowhere.stdout]).toEqual([1, expect.stringContaining(reason)]);
+  expect(nowhere.stderr).toContain(`a1 waits for another worker: ${reason}`);
+  first.child.kill("SIGTERM");
+  await first.end;
+  await mkdir(join(fleet.cwd, "other"));
+  await startedWorker(options, ["--plans", "other"]);
+  const elsewhere = await run(plan, options);
+  expect(elsewhere.code).toBe(1);
+  expect(elsewhere.stdout).toMatch(/the worker did not save its plan in plans: give it the same folder\s+with --plans/);
+});
 
 test("status needs no right to write: the prefix is not claimed by it", async () => {
   const redis = await startRedis();
