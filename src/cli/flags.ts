@@ -371,12 +371,13 @@ export function failOnFlag(description: string): Option {
 }
 
 function parseFailOn(value: string): FailOn[] {
-  return value.split(",").map((word) => {
+  const words = value.split(",").map((word): FailOn => {
     if (word !== "refused" && word !== "blocked") {
       throw new InvalidArgumentError("Write refused, blocked, or both with a comma.");
     }
     return word;
   });
+  return [...new Set(words)];
 }
 
 // The flags of commands that ask nameservers.

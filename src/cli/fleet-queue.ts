@@ -66,30 +66,35 @@ export async function resolveQueue(
   return null;
 }
 
-/** Opens the store for a fleet, and enters the fleet's name for the prefix. @returns null: that is not possible, which is reported */
+export interface QueueUse {
+  /** Default: DEFAULT_LEASE_MILLISECONDS. */
+  readonly leaseMilliseconds?: number;
+  /** Nothing is written, so that the user of the server need not be able to. */
+  readonly readsOnly?: boolean;
+  readonly telemetry?: FleetTracing["telemetry"];
+}
+
+/** Opens the store for a fleet, and enters the fleet's names for the prefix. @returns null: that is not possible, which is reported */
 export async function openQueue(
   terminal: Terminal,
   flags: QueueFlags,
   accounts: readonly FleetAccount[],
-  leaseMilliseconds: number = DEFAULT_LEASE_MILLISECONDS,
-  { telemetry }: Pick<FleetTracing, "telemetry"> = { telemetry: null },
+  { leaseMilliseconds = DEFAULT_LEASE_MILLISECONDS, readsOnly = false, telemetry = null }: QueueUse = {},
 ): Promise<FleetStore | null> {
-  const { claimPrefix, openStore } = await import("../fleet/index.ts");
+  const { claimPrefix, isPrefixOf, openStore } = await import("../fleet/index.ts");
   const resolved = await resolveQueue(terminal, flags);
   if (resolved === null) return null;
   const { address, prefix } = resolved;
   const outage = new OutageNotice(terminal, address);
   const recorded = telemetry === null ? {} : { telemetry };
-  const opened = await openStore(address, { prefix, leaseMilliseconds, observer: outage, ...recorded });
+  const opened = await openStore(address, { prefix, leaseMilliseconds, readsOnly, observer: outage, ...recorded });
   if (!opened.ok) {
     sayDiagnostics(terminal, [opened.diagnostic]);
     return null;
   }
   const { store } = opened;
-  const isOurs = await claimPrefix(
-    store,
-    accounts.map(({ name }) => name),
-  );
+  const names = accounts.map(({ name }) => name);
+  const isOurs = readsOnly ? await isPrefixOf(store, names) : await claimPrefix(store, names);
   if (isOurs) return store;
   await store.close();
   sayError(terminal, {
@@ -133,8 +138,25 @@ export interface SubmittedFlags extends Omit<AccountFlags, "plan" | "out">, Queu
   readonly plan?: string;
 }
 
+/** The error if the command cannot be given to workers as it is. */
+export async function problemOfSubmission(
+  terminal: Terminal,
+  command: FleetCommand,
+  flags: SubmittedFlags,
+): Promise<CommandError | null> {
+  const consent = consentBesideQueue(flags);
+  if (consent !== null) return consent;
+  const { problemOfRecord } = await import("../fleet/index.ts");
+  const problem = await problemOfRecord("request", requestOf(terminal, command, flags));
+  if (problem === null) return null;
+  // `/flags/target must NOT have more than 1000 items`
+  const [, flag = null, words = problem] = /^\/flags\/(\w+)\S* (.+)$/s.exec(problem) ?? [];
+  const summary = `a queue does not take ${flag === null ? "this command" : `--${flag}`}: ${words}`;
+  return { code: "invalid-argument", summary, fix: "Ask for less at a time, or run it without --queue." };
+}
+
 /** The error if a flag is a consent: whoever writes to the queue must not be able to give one. */
-export function consentBesideQueue(flags: SubmittedFlags): CommandError | null {
+function consentBesideQueue(flags: SubmittedFlags): CommandError | null {
   const given = [
     ...((flags.allow ?? []).length > 0 ? ["--allow"] : []),
     ...((flags.takeOwnershipFrom ?? []).length > 0 ? ["--take-ownership-from"] : []),
@@ -162,7 +184,7 @@ export async function runByWorkers(
   const { digestOf, EmbeddedQueue, planDigestOf, runFleet, Submission } = await import("../fleet/index.ts");
   const { accounts } = fleet;
   const { canary = null, maxFailures = null, stopOnGuard = false } = flags;
-  const store = await openQueue(terminal, flags, all, DEFAULT_LEASE_MILLISECONDS, tracing);
+  const store = await openQueue(terminal, flags, all, { telemetry: tracing.telemetry });
   if (store === null) return null;
   const queue = new EmbeddedQueue();
   try {
@@ -214,6 +236,11 @@ function lineOf(event: SubmissionEvent): string {
   }
 }
 
+/** Whether somebody reads the JSON documents of the accounts. */
+export function keepsDocuments({ format, jsonInto }: Pick<AccountFlags, "format" | "jsonInto">): boolean {
+  return format === "json" || jsonInto !== undefined;
+}
+
 /** For a terminal that is very narrow or wide the text is laid out for one that is less so. */
 const MAX_COLUMNS = 10_000;
 
@@ -241,5 +268,6 @@ function requestOf({ results, messages }: Terminal, command: FleetCommand, flags
     results: lookOf(results),
     messages: lookOf(messages),
     saves: flags.out !== undefined,
+    documents: keepsDocuments(flags),
   };
 }

@@ -31,7 +31,7 @@ export async function showStatus(
 ): Promise<ExitCode> {
   const { interrupt } = terminal;
   return interrupt.whileHandlingSignals(async () => {
-    const store = await openQueue(terminal, flags, all);
+    const store = await openQueue(terminal, flags, all, { readsOnly: true });
     if (store === null) return EXIT.error;
     try {
       const { StatusReader } = await import("../fleet/index.ts");

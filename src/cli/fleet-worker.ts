@@ -22,6 +22,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
+import type { FleetSource } from "./fleet-open.ts";
 import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
 import { openTracing } from "./fleet-tracing.ts";
 import type { Interrupt } from "./interrupt.ts";
@@ -40,31 +41,30 @@ export interface WorkerFlags extends QueueFlags, WebhookFlags {
   readonly takeOwnershipFrom?: readonly string[];
 }
 
-/** Reads the fleet file anew; what is wrong with it is said. @returns null: it cannot be used now */
-export type LoadAccounts = () => Promise<Fleet | null>;
-
 /** A worker that ends waits so long for a webhook that is slow. */
 const LAST_MESSAGES_MILLISECONDS = 2_000;
 
-/** @param load is called once at the start, and before each account */
+/** @param source is opened once at the start, and before each account */
 export async function serve(
   terminal: Terminal,
-  load: LoadAccounts,
+  source: FleetSource,
   flags: WorkerFlags,
   connect: WithClient<ClientApi>,
 ): Promise<ExitCode> {
-  const fleet = await load();
-  if (fleet === null) return EXIT.invalid;
+  const opened = await source.open();
+  if (!opened.ok) return opened.code;
+  const { fleet } = opened;
   const leaseMilliseconds = flags.lease * 1000;
   const { interrupt } = terminal;
   const webhook = await resolveWebhook(terminal, flags);
   if (webhook === "invalid") return EXIT.error;
   return interrupt.whileHandlingSignals(async () => {
     const tracing = await openTracing(terminal);
-    const store = await openQueue(terminal, flags, fleet.accounts, leaseMilliseconds, tracing);
+    const { telemetry } = tracing;
+    const store = await openQueue(terminal, flags, fleet.accounts, { leaseMilliseconds, telemetry });
     if (store === null) return EXIT.error;
-    const { ActivityRecorder, serveFleet } = await import("../fleet/index.ts");
-    const worker = new FleetWorker(terminal, load, flags, connect);
+    const { ActivityRecorder, KeptPrefix, serveFleet } = await import("../fleet/index.ts");
+    const worker = new FleetWorker(terminal, source, flags, connect);
     let posted = (_message: string | null): void => {};
     const activity = new ActivityRecorder({
       ...{ store, worker: worker.name, now: () => Date.now() },
@@ -82,6 +82,10 @@ export async function serve(
     const notices = webhook === null ? null : await openNotices(terminal, webhook);
     posted = (message) => notices?.post(message);
     worker.learnVariables(fleet);
+    const prefix = new KeptPrefix(
+      store,
+      fleet.accounts.map(({ name }) => name),
+    );
     terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);
     try {
       await serveFleet({
@@ -103,13 +107,14 @@ export async function serve(
             return result;
           });
         },
-        fail: (_, request, reason) => worker.fail(request, reason),
+        fail: (reason) => failed(EXIT.error, escapeText(reason)),
         observe: (event) => {
           activity.report(event);
           worker.report(event);
         },
       });
     } finally {
+      prefix.end();
       await activity.end();
       await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
       await metrics?.close();
@@ -123,15 +128,15 @@ export async function serve(
 class FleetWorker {
   readonly name: string = `${hostname()}:${process.pid}`;
   readonly #terminal: Terminal;
-  readonly #load: LoadAccounts;
+  readonly #source: FleetSource;
   readonly #flags: WorkerFlags;
   readonly #connect: WithClient<ClientApi>;
   /** Every variable that ever held a token: a file that names fewer must not show an account the others' tokens. */
   readonly #hidden: Set<string> = new Set();
 
-  constructor(terminal: Terminal, load: LoadAccounts, flags: WorkerFlags, connect: WithClient<ClientApi>) {
+  constructor(terminal: Terminal, source: FleetSource, flags: WorkerFlags, connect: WithClient<ClientApi>) {
     this.#terminal = terminal;
-    this.#load = load;
+    this.#source = source;
     this.#flags = flags;
     this.#connect = connect;
   }
@@ -141,12 +146,16 @@ class FleetWorker {
   }
 
   async find(name: string): Promise<FoundAccount> {
-    const fleet = await this.#load();
-    if (fleet === null) return { type: "refused", reason: "the fleet file of this worker cannot be read" };
+    const { findLinked } = await import("../fleet/index.ts");
+    const opened = await this.#source.open();
+    if (!opened.ok) return { type: "refused", reason: "the fleet file of this worker cannot be read" };
+    const { fleet } = opened;
     this.learnVariables(fleet);
     const account = fleet.accounts.find((one) => one.name === name);
-    if (account !== undefined) return { type: "found", account };
-    return { type: "refused", reason: `the fleet file of this worker has no account ${name}` };
+    if (account === undefined)
+      return { type: "refused", reason: `the fleet file of this worker has no account ${name}` };
+    const linked = await findLinked(account, fleet.folder);
+    return linked === null ? { type: "found", account } : { type: "refused", reason: linked };
   }
 
   async refuses(account: FleetAccount, request: RunRequest, pending: PendingRun | null): Promise<string | null> {
@@ -203,7 +212,7 @@ class FleetWorker {
       const terminal = withLook({ ...this.#terminal, interrupt, observe }, request);
       const connect = request.command === "apply" ? this.#connect : null;
       const ran = await runAccount(terminal, request.command, account, flags, {
-        ...{ hidden: this.#hidden, connect, keepsDocument: true },
+        ...{ hidden: this.#hidden, connect, keepsDocument: request.documents },
       });
       if (waits.milliseconds !== null) return { postponedMilliseconds: waits.milliseconds };
       const outcome = redacted(ran, await tokenTextOf(this.#terminal, account));
@@ -211,10 +220,6 @@ class FleetWorker {
     } finally {
       end();
     }
-  }
-
-  fail(_request: RunRequest, reason: string): Ran {
-    return failed(EXIT.error, escapeText(reason));
   }
 
   report(event: WorkerEvent): void {

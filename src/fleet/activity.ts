@@ -15,7 +15,7 @@ import {
 } from "../model/fleet.ts";
 import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
-import { type Activity, type Kinds, MAX_LINE_CHARACTERS, pendingKey, Records, type WorkerRecord } from "./records.ts";
+import { type Activity, MAX_LINE_CHARACTERS, pendingKey, Records, type WorkerRecord, workerKey } from "./records.ts";
 import type { FleetStore } from "./store.ts";
 import type { WorkerEvent } from "./worker.ts";
 
@@ -23,8 +23,6 @@ import type { WorkerEvent } from "./worker.ts";
 const ALIVE_MILLISECONDS = 10_000;
 /** One that has said nothing for so long may have been killed. */
 const SILENT_MILLISECONDS = 3 * ALIVE_MILLISECONDS;
-/** Another writer of the same record is met so often at most. */
-const MAX_WRITES = 3;
 /** A worker that ends does not wait longer for a store that does not answer. */
 const END_MILLISECONDS = 1_000;
 /** Records that are read at a time. */
@@ -32,10 +30,6 @@ const READ_TOGETHER = 64;
 
 function activityKey(account: string): string {
   return `activity/${account}`;
-}
-
-function workerKey(name: string): string {
-  return `worker/${name}`;
 }
 
 /** What a run has asked the service. */
@@ -146,13 +140,15 @@ export class ActivityRecorder {
   #beat(hasEnded: boolean): void {
     const { store, worker, now } = this.#options;
     const value: WorkerRecord = { ...this.#totals, since: this.#since, alive: now(), hasEnded };
-    this.#write(workerKey(worker), () => write(store, "worker", workerKey(worker), () => value));
+    this.#write(workerKey(worker), () => new Records(store).change("worker", workerKey(worker), () => value));
   }
 
   #change(account: string, change: (activity: Activity) => Activity): void {
     const key = activityKey(account);
     this.#write(key, () =>
-      write(this.#options.store, "activity", key, (activity) => change(activity ?? { running: null, last: null })),
+      new Records(this.#options.store).change("activity", key, (activity) =>
+        change(activity ?? { running: null, last: null }),
+      ),
     );
   }
 
@@ -175,19 +171,6 @@ export class ActivityRecorder {
     });
     await Promise.race([Promise.all(this.#writing.values()), late]);
     clearTimeout(timer);
-  }
-}
-
-async function write<Kind extends "activity" | "worker">(
-  store: FleetStore,
-  kind: Kind,
-  key: string,
-  change: (value: Kinds[Kind] | null) => Kinds[Kind],
-): Promise<void> {
-  const records = new Records(store);
-  for (let count = 0; count < MAX_WRITES; count += 1) {
-    const { version, value } = await records.read(kind, key);
-    if (await records.write(kind, key, change(value), version)) return;
   }
 }
 

@@ -68,6 +68,10 @@ export class BullQueue implements FleetQueue {
     await this.#queue.upsertJobScheduler(account, { every: milliseconds }, { name: account, data: {}, opts });
   }
 
+  async scheduled(): Promise<string[]> {
+    return (await this.#queue.getJobSchedulers()).map(({ key }) => key);
+  }
+
   async take(signal: AbortSignal): Promise<Lease | null> {
     while (!signal.aborted) {
       const token = randomUUID();

@@ -72,13 +72,37 @@ export interface FleetOptions {
 }
 
 /** @param path of the file, or of the folder that holds a `fleet.yaml` */
+export async function fleetFileAt(path: string): Promise<string> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true ? join(path, FLEET_FILE) : path;
+}
+
+/**
+ * Of an account's project, and of its token's file, the one that a link leads to which Tenon does not follow: a checkout may have brought one
+ * since the fleet file was read.
+ * @returns a clause that says so; null: there is none
+ */
+export async function findLinked({ project, token }: FleetAccount, folder: string): Promise<string | null> {
+  const named = ["file" in token && isOfCheckout(token.file, folder) ? token.file : [], project].flat();
+  for (const path of named) {
+    const led = await whereNamedLinkLeads(path, folder);
+    if (led !== null) return linkText(relative(folder, path), led);
+  }
+  return null;
+}
+
+/** Where the operator keeps secrets, links are theirs. */
+function isOfCheckout(path: string, folder: string): boolean {
+  return [folder, process.cwd()].some((one) => isWithin(path, one));
+}
+
+/** @param path of the file, or of the folder that holds a `fleet.yaml` */
 export async function loadFleet(
   path: string,
   fallback: ServiceFallback,
   { purpose = "send", tokenHosts = [] }: FleetOptions = {},
 ): Promise<LoadedFleet> {
   const sources = new Sources();
-  const file = (await stat(path).catch(() => null))?.isDirectory() === true ? join(path, FLEET_FILE) : path;
+  const file = await fleetFileAt(path);
   const found = await stat(file).catch(() => null);
   if (found === null) return { fleet: null, fault: "request", diagnostics: [notThere(path)], sources };
   const led = await whereNamedLinkLeads(file);
@@ -356,8 +380,7 @@ class AccountReader {
     if (typeof env === "string") return { env };
     if (typeof file !== "string") return null;
     const path = resolve(this.#folder, file);
-    // Where the operator keeps secrets, links are theirs.
-    if ([this.#folder, process.cwd()].some((folder) => isWithin(path, folder))) this.#remember(path, token, "file");
+    if (isOfCheckout(path, this.#folder)) this.#remember(path, token, "file");
     return { file: path };
   }
 

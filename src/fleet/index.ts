@@ -2,12 +2,21 @@
 
 export { ActivityRecorder, StatusReader } from "./activity.ts";
 export { digestOf, planDigestOf } from "./digest.ts";
-export { type Fleet, type FleetAccount, type FleetOptions, loadFleet, type ServiceFallback } from "./fleet-file.ts";
+export {
+  type Fleet,
+  type FleetAccount,
+  type FleetOptions,
+  findLinked,
+  fleetFileAt,
+  loadFleet,
+  type ServiceFallback,
+} from "./fleet-file.ts";
 export { fleetFromCsv } from "./from-csv.ts";
 export { openStore, prepareStore } from "./open-store.ts";
 export { EmbeddedQueue } from "./queue.ts";
 export {
   type PendingRun,
+  problemOfRecord,
   Records,
   type RunRequest,
   SCHEDULE_KEY,
@@ -16,7 +25,7 @@ export { type FleetEvent, type FleetRun, runFleet } from "./run.ts";
 export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
 export { type FleetStore, isPrefix, parseStoreAddress, type StoreAddress } from "./store.ts";
-export { claimPrefix, Submission, type SubmissionEvent } from "./submit.ts";
+export { claimPrefix, isPrefixOf, KeptPrefix, Submission, type SubmissionEvent } from "./submit.ts";
 export { tokenDigestOf } from "./token.ts";
 export { parseTokenHosts } from "./token-hosts.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";

@@ -14,7 +14,7 @@ import { BullQueue } from "./bullmq.ts";
 import {
   type Fence,
   type FleetStore,
-  MAX_RECORD_CHARACTERS,
+  MAX_RECORD_OCTETS,
   type OpenedStore,
   RECORD_LIFETIME_MILLISECONDS,
   reasonOf,
@@ -64,7 +64,7 @@ export async function openPostgres(address: StoreAddress, options: StoreOptions)
   const problem = await withClient(address, async (client) => {
     await assertSchemaCompatibility(client, QUEUE_SCHEMA);
     await client.query("SELECT 1 FROM tenon_fleet.records, tenon_fleet.locks LIMIT 1");
-    await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
+    if (options.readsOnly !== true) await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
     return null;
   });
   return problem === null
@@ -111,22 +111,32 @@ function judge(address: StoreAddress, error: unknown): Diagnostic {
 
 /** Classes of errors that are of the connection or the server's state: what was asked for is asked for again. */
 const PASSING = /^(?:08|53|57P0)/;
+const SQLSTATE = /^[0-9][0-9A-Z]{4}$|^[FHPX][0-9A-Z]{4}$/;
+/** What pg itself throws has no code. */
+const LOST =
+  /Connection terminated|timeout e|Query read timeout|is not queryable|There was an error establishing an SSL connection/;
+/** Codes of Node; all others of its begin with ERR_ too, and are of a value that cannot be sent. */
+const NODE_LOST = /^ERR_(?:SSL|TLS|SOCKET|STREAM)/;
 
+/** Whether it is an outage, which is waited for. Anything else would be the same again: it is thrown. */
 function isPassing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-  // What pg itself throws has no code, or the system's.
-  return !/^[0-9A-Z]{5}$/.test(code) || PASSING.test(code) || code === "EPIPE";
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : null;
+  if (code === null) return LOST.test(error.message);
+  if (SQLSTATE.test(code)) return PASSING.test(code);
+  return !code.startsWith("ERR_") || NODE_LOST.test(code);
 }
 
 const WRITE = `
 INSERT INTO tenon_fleet.records AS r (prefix, key, version, text, expires)
-SELECT $1, $2, 1, $3, now() + $5 * interval '1 millisecond'
+SELECT $1, $2, 1, $3, coalesce(now() + $5 * interval '1 millisecond', 'infinity')
 WHERE $4::bigint = 0 AND ($6::bigint IS NULL OR EXISTS (
   SELECT 1 FROM tenon_fleet.locks WHERE prefix = $1 AND account = $7 AND fence = $6 FOR SHARE))
 ON CONFLICT (prefix, key) DO UPDATE SET version = 1, text = $3, expires = excluded.expires WHERE r.expires < now()`;
 
 const REWRITE = `
-UPDATE tenon_fleet.records SET version = version + 1, text = $3, expires = now() + $5 * interval '1 millisecond'
+UPDATE tenon_fleet.records
+SET version = version + 1, text = $3, expires = coalesce(now() + $5 * interval '1 millisecond', 'infinity')
 WHERE prefix = $1 AND key = $2 AND version = $4 AND ($6::bigint IS NULL OR EXISTS (
   SELECT 1 FROM tenon_fleet.locks WHERE prefix = $1 AND account = $7 AND fence = $6 FOR SHARE))`;
 
@@ -157,7 +167,7 @@ class PostgresStore implements FleetStore {
   async read(key: string): Promise<StoredRecord | null> {
     const text = `SELECT version, CASE WHEN octet_length(text) <= $3 THEN text END AS text
       FROM tenon_fleet.records WHERE prefix = $1 AND key = $2 AND expires >= now()`;
-    const [row] = await this.#query(text, [this.#prefix, key, MAX_RECORD_CHARACTERS]);
+    const [row] = await this.#query(text, [this.#prefix, key, MAX_RECORD_OCTETS]);
     if (row === undefined) return null;
     return { version: Number(row["version"]), text: typeof row["text"] === "string" ? row["text"] : null };
   }
@@ -169,13 +179,25 @@ class PostgresStore implements FleetStore {
     return keys.map((key) => found.get(key) ?? 0);
   }
 
-  async write(key: string, text: string, expected: number, fence: Fence | null): Promise<boolean> {
+  async write(
+    key: string,
+    text: string,
+    expected: number,
+    fence: Fence | null,
+    lifetimeMilliseconds: number | null = RECORD_LIFETIME_MILLISECONDS,
+  ): Promise<boolean> {
     const right = [fence?.count ?? null, fence?.account ?? ""];
-    const values = [this.#prefix, key, text, expected, RECORD_LIFETIME_MILLISECONDS, ...right];
+    const values = [this.#prefix, key, text, expected, lifetimeMilliseconds, ...right];
     if ((await this.#change(expected === 0 ? WRITE : REWRITE, values)) > 0) return true;
     // An answer may have been lost on the way, and the same have been asked for again.
     const stored = await this.read(key);
     return stored?.version === expected + 1 && stored.text === text;
+  }
+
+  async renew(key: string, lifetimeMilliseconds: number): Promise<boolean> {
+    const text = `UPDATE tenon_fleet.records SET expires = now() + $3 * interval '1 millisecond'
+      WHERE prefix = $1 AND key = $2 AND expires >= now()`;
+    return (await this.#change(text, [this.#prefix, key, lifetimeMilliseconds])) > 0;
   }
 
   async lock(account: string, milliseconds: number): Promise<Fence | null> {
@@ -196,6 +218,10 @@ class PostgresStore implements FleetStore {
 
   schedule(account: string, milliseconds: number): Promise<void> {
     return this.queue.schedule(account, milliseconds);
+  }
+
+  scheduled(): Promise<string[]> {
+    return this.queue.scheduled();
   }
 
   async close(): Promise<void> {

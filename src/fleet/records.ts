@@ -1,15 +1,24 @@
 /**
  * The records of a fleet's store: what is asked for, which accounts it is asked for, and what became of each. Whoever can write to the store can
- * write anything there: what is read is measured before it is parsed, and has the shape that is described here, or is as good as absent.
+ * write anything there: what is read is measured before it is parsed, and has the shape that is described here, or is as good as absent. What is
+ * written is held to the same: a record that no reader takes would be waited for in vain.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_PACE_ENDPOINTS, type SeenLimits } from "../api/index.ts";
 import { compiledSchema } from "../files/schemas.ts";
-import type { FinishedRun, FleetCommand, Ran, RunningAccount, WorkerTotals } from "../model/fleet.ts";
+import {
+  type FinishedRun,
+  type FleetCommand,
+  MAX_SCHEDULE_SECONDS,
+  type Ran,
+  type RunningAccount,
+  type WorkerTotals,
+} from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { escapeText } from "../render/terminal.ts";
 import { NAME } from "./schema.ts";
-import { type Fence, type FleetStore, MAX_RECORD_CHARACTERS } from "./store.ts";
+import { type Fence, type FleetStore, MAX_RECORD_OCTETS, RECORD_LIFETIME_MILLISECONDS } from "./store.ts";
 
 /** Flags of a fleet's command that hold for each account, and are no consent: that is the worker's, or the manifest's, to give. */
 export interface RequestFlags {
@@ -37,6 +46,8 @@ export interface RunRequest {
   readonly messages: RequestLook;
   /** Whether a plan is saved for each account. */
   readonly saves: boolean;
+  /** Whether somebody reads the JSON documents: they may be long. */
+  readonly documents: boolean;
 }
 
 export interface RequestLook {
@@ -75,17 +86,13 @@ export type RunState =
   /** Whoever asked has the outcome. */
   | { readonly state: "collected" };
 
-/** A command that is run every so often. */
-export interface Schedule {
-  readonly request: RunRequest;
-  readonly everyMilliseconds: number;
-}
+/** A command that is run every so often, or that none is any more. */
+export type Schedule = { readonly request: RunRequest; readonly everyMilliseconds: number } | { readonly isOff: true };
 
-/** What a scheduled command came to last. */
-export interface ScheduledResult {
+/** When a scheduled command was run last. */
+export interface ScheduledRun {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly outcome: Ran;
 }
 
 /** What a worker does for an account now, and did last. */
@@ -101,12 +108,33 @@ export type WorkerRecord = WorkerTotals & {
   readonly hasEnded: boolean;
 };
 
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 const MAX_ADDRESSES = 1_000;
 const MAX_ADDRESS_CHARACTERS = 1_000;
 /** Runs that wait for one account at a time. */
 export const MAX_PENDING_RUNS: number = 100;
 export const MAX_LINE_CHARACTERS = 10_000;
+const MAX_SCHEDULE_MILLISECONDS = MAX_SCHEDULE_SECONDS * 1000;
 const MAX_COUNT = 1_000_000_000;
+
+/** Of the names that a prefix is claimed by: workers renew them. */
+export const NAMES_LIFETIME_MILLISECONDS: number = 30 * DAY_MILLISECONDS;
+
+/** How long a record is kept that nobody writes again; null: for good. */
+const LIFETIME_MILLISECONDS: Readonly<Record<keyof Kinds, number | null>> = {
+  request: RECORD_LIFETIME_MILLISECONDS,
+  pending: RECORD_LIFETIME_MILLISECONDS,
+  state: RECORD_LIFETIME_MILLISECONDS,
+  // Until somebody ends it.
+  schedule: null,
+  scheduled: 2 * MAX_SCHEDULE_MILLISECONDS,
+  // It is believed for minutes.
+  pace: DAY_MILLISECONDS,
+  names: NAMES_LIFETIME_MILLISECONDS,
+  // What an account came to last is shown, and compared with what it comes to next.
+  activity: 3 * MAX_SCHEDULE_MILLISECONDS,
+  worker: RECORD_LIFETIME_MILLISECONDS,
+};
 
 const addresses: JsonObject = {
   type: "array",
@@ -152,6 +180,7 @@ const REQUEST = exactly({
   results: LOOK,
   messages: LOOK,
   saves: flag,
+  documents: flag,
 });
 
 const OUTCOME = exactly({
@@ -196,8 +225,16 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
       exactly({ state: { enum: ["cancelled", "collected"] } }),
     ],
   },
-  schedule: exactly({ request: REQUEST, everyMilliseconds: { type: "integer", minimum: 1, maximum: MAX_COUNT } }),
-  scheduled: exactly({ at: { type: "number" }, outcome: OUTCOME }),
+  schedule: {
+    oneOf: [
+      exactly({
+        request: REQUEST,
+        everyMilliseconds: { type: "integer", minimum: 1, maximum: MAX_SCHEDULE_MILLISECONDS },
+      }),
+      exactly({ isOff: { const: true } }),
+    ],
+  },
+  scheduled: exactly({ at: time }),
   pace: exactly({
     common: { oneOf: [exactly({ ...paceWindow, isShared: flag }), { type: "null" }] },
     endpoints: {
@@ -235,7 +272,7 @@ export interface Kinds {
   readonly pending: Pending;
   readonly state: RunState;
   readonly schedule: Schedule;
-  readonly scheduled: ScheduledResult;
+  readonly scheduled: ScheduledRun;
   readonly pace: SeenLimits;
   readonly names: { readonly names: readonly string[] };
   readonly activity: Activity;
@@ -243,19 +280,24 @@ export interface Kinds {
 }
 
 /** Of kinds that are read often, and are short. */
-const MAX_SHORT_CHARACTERS = 4 * 1024 * 1024;
+const MAX_SHORT_OCTETS = 8 * 1024 * 1024;
 
-const MOST_CHARACTERS: Readonly<Record<keyof Kinds, number>> = {
-  request: MAX_SHORT_CHARACTERS,
-  pending: MAX_SHORT_CHARACTERS,
-  state: MAX_RECORD_CHARACTERS,
-  schedule: MAX_SHORT_CHARACTERS,
-  scheduled: MAX_RECORD_CHARACTERS,
-  pace: MAX_SHORT_CHARACTERS,
-  names: MAX_SHORT_CHARACTERS,
-  activity: MAX_SHORT_CHARACTERS,
-  worker: MAX_SHORT_CHARACTERS,
+const MAX_OCTETS: Readonly<Record<keyof Kinds, number>> = {
+  request: MAX_SHORT_OCTETS,
+  pending: MAX_SHORT_OCTETS,
+  state: MAX_RECORD_OCTETS,
+  schedule: MAX_SHORT_OCTETS,
+  scheduled: MAX_SHORT_OCTETS,
+  pace: MAX_SHORT_OCTETS,
+  names: MAX_SHORT_OCTETS,
+  activity: MAX_SHORT_OCTETS,
+  worker: MAX_SHORT_OCTETS,
 };
+
+/** Another writer of the same record is met so often at most. */
+const MAX_WRITES = 100;
+/** The longest pause before the same record is written once more. */
+const MAX_PAUSE_MILLISECONDS = 50;
 
 /** A record's value, and the version to write over. */
 export interface Found<Value> {
@@ -276,8 +318,8 @@ export class Records {
     const stored = await this.#store.read(key);
     if (stored === null) return { version: 0, value: null };
     const { version, text } = stored;
-    if (text === null || text.length > MOST_CHARACTERS[kind]) return { version, value: null };
-    const validate = await compiledSchema(RECORD_SCHEMAS[kind] as JsonObject, "first");
+    if (text === null || Buffer.byteLength(text) > MAX_OCTETS[kind]) return { version, value: null };
+    const validate = await validatorOf(kind);
     try {
       const value: Kinds[Kind] = JSON.parse(text);
       return { version, value: validate(value) ? value : null };
@@ -286,25 +328,59 @@ export class Records {
     }
   }
 
-  /** @returns false: another was faster, or the right is lost */
-  write<Kind extends keyof Kinds>(
-    _kind: Kind,
+  /**
+   * @returns false: another was faster, or the right is lost
+   * @throws an error where `read` would not take the value: a bug of whoever writes it
+   */
+  async write<Kind extends keyof Kinds>(
+    kind: Kind,
     key: string,
     value: Kinds[Kind],
     expected: number,
     fence: Fence | null = null,
   ): Promise<boolean> {
-    return this.#store.write(key, JSON.stringify(value), expected, fence);
+    const text = JSON.stringify(value);
+    const problem = await problemOf(kind, value, text);
+    if (problem !== null) throw new Error(`A record of the kind ${kind} is not written: ${problem}`);
+    return this.#store.write(key, text, expected, fence, LIFETIME_MILLISECONDS[kind]);
   }
 
-  /** Changes the list of runs that wait for an account. @param change null: nothing is to be changed */
-  async changePending(account: string, change: (pending: Pending) => Pending | null): Promise<void> {
-    for (;;) {
-      const { version, value } = await this.read("pending", pendingKey(account));
-      const next = change(value ?? { runs: [] });
-      if (next === null || (await this.write("pending", pendingKey(account), next, version))) return;
+  /**
+   * Reads, changes and writes, again where another was faster.
+   * @param change of what there is, null: nothing that could be read; returns what is written, null: nothing is to be changed
+   * @throws an error when others are faster all the time
+   */
+  async change<Kind extends keyof Kinds>(
+    kind: Kind,
+    key: string,
+    change: (value: Kinds[Kind] | null) => Kinds[Kind] | null,
+  ): Promise<void> {
+    for (let count = 0; count < MAX_WRITES; count += 1) {
+      const { version, value } = await this.read(kind, key);
+      const next = change(value);
+      if (next === null || (await this.write(kind, key, next, version))) return;
+      await sleep(Math.random() * MAX_PAUSE_MILLISECONDS);
     }
+    throw new Error(`Others write the record ${key} all the time`);
   }
+}
+
+/** Why `Records.write` would not take a value, as `/flags/target must NOT have more than 1000 items`; null: it would. */
+export function problemOfRecord<Kind extends keyof Kinds>(kind: Kind, value: Kinds[Kind]): Promise<string | null> {
+  return problemOf(kind, value, JSON.stringify(value));
+}
+
+async function problemOf(kind: keyof Kinds, value: unknown, text: string): Promise<string | null> {
+  const most = MAX_OCTETS[kind];
+  if (Buffer.byteLength(text) > most) return `it is longer than ${most.toLocaleString("en")} octets`;
+  const validate = await validatorOf(kind);
+  if (validate(value)) return null;
+  const [error] = validate.errors ?? [];
+  return `${error?.instancePath || "/"} ${error?.message ?? "is not valid"}`;
+}
+
+function validatorOf(kind: keyof Kinds): ReturnType<typeof compiledSchema> {
+  return compiledSchema(RECORD_SCHEMAS[kind] as JsonObject, "first");
 }
 
 /** Colours are the one thing that a report may tell a terminal. */
@@ -342,6 +418,11 @@ export function pendingKey(account: string): string {
 
 export function stateKey(run: string, account: string): string {
   return `state/${run}/${account}`;
+}
+
+/** @param name of the worker */
+export function workerKey(name: string): string {
+  return `worker/${name}`;
 }
 
 export function scheduledKey(account: string): string {

@@ -7,7 +7,7 @@ import { BullQueue } from "./bullmq.ts";
 import {
   type Fence,
   type FleetStore,
-  MAX_RECORD_CHARACTERS,
+  MAX_RECORD_OCTETS,
   type OpenedStore,
   RECORD_LIFETIME_MILLISECONDS,
   reasonOf,
@@ -83,14 +83,14 @@ const LASTING = {
   socketTimeout: SILENCE_MILLISECONDS,
 };
 
-/** KEYS: record, fence. ARGV: expected version, text, lifetime, count of the fence or "". */
+/** KEYS: record, fence. ARGV: expected version, text, lifetime or "" for one without, count of the fence or "". */
 const WRITE = `
 if ARGV[4] ~= '' and redis.call('GET', KEYS[2]) ~= ARGV[4] then return 0 end
 local version = tonumber(redis.call('HGET', KEYS[1], 'v') or '0')
 if version == tonumber(ARGV[1]) + 1 and redis.call('HGET', KEYS[1], 'd') == ARGV[2] then return 1 end
 if version ~= tonumber(ARGV[1]) then return 0 end
 redis.call('HSET', KEYS[1], 'v', version + 1, 'd', ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
+if ARGV[3] == '' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return 1`;
 
 /** KEYS: record. ARGV: the most octets. A record that is too long is not sent. */
@@ -142,7 +142,7 @@ class RedisStore implements FleetStore {
   }
 
   async read(key: string): Promise<StoredRecord | null> {
-    const found = await this.#client.eval(READ, 1, this.#record(key), MAX_RECORD_CHARACTERS);
+    const found = await this.#client.eval(READ, 1, this.#record(key), MAX_RECORD_OCTETS);
     if (!Array.isArray(found)) return null;
     const [version, text] = found;
     return { version: Number(version), text: typeof text === "string" ? text : null };
@@ -155,12 +155,21 @@ class RedisStore implements FleetStore {
     return keys.map((_, index) => Number(answers[index]?.[1] ?? 0));
   }
 
-  async write(key: string, text: string, expected: number, fence: Fence | null): Promise<boolean> {
+  async write(
+    key: string,
+    text: string,
+    expected: number,
+    fence: Fence | null,
+    lifetimeMilliseconds: number | null = RECORD_LIFETIME_MILLISECONDS,
+  ): Promise<boolean> {
     const [record, counter] = [this.#record(key), this.#fence(fence?.account ?? "")];
     const count = fence === null ? "" : String(fence.count);
-    return (
-      (await this.#client.eval(WRITE, 2, record, counter, expected, text, RECORD_LIFETIME_MILLISECONDS, count)) === 1
-    );
+    const lifetime = lifetimeMilliseconds ?? "";
+    return (await this.#client.eval(WRITE, 2, record, counter, expected, text, lifetime, count)) === 1;
+  }
+
+  async renew(key: string, lifetimeMilliseconds: number): Promise<boolean> {
+    return (await this.#client.pexpire(this.#record(key), lifetimeMilliseconds)) === 1;
   }
 
   async lock(account: string, milliseconds: number): Promise<Fence | null> {
@@ -180,6 +189,10 @@ class RedisStore implements FleetStore {
 
   schedule(account: string, milliseconds: number): Promise<void> {
     return this.queue.schedule(account, milliseconds);
+  }
+
+  scheduled(): Promise<string[]> {
+    return this.queue.scheduled();
   }
 
   async close(): Promise<void> {

@@ -7,10 +7,10 @@ import type { Telemetry } from "bullmq";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { FleetQueue } from "./queue.ts";
 
-/** The most characters of a record: more than the documents of an account of a hundred thousand records. */
-export const MAX_RECORD_CHARACTERS: number = 64 * 1024 * 1024;
+/** The most octets of a record: the text and document of some fifty thousand changes. */
+export const MAX_RECORD_OCTETS: number = 64 * 1024 * 1024;
 
-/** How long a record is kept that nobody writes again. */
+/** How long a record is kept that nobody writes again, where nothing else is said. */
 export const RECORD_LIFETIME_MILLISECONDS: number = 7 * 24 * 60 * 60 * 1000;
 
 /** A record as it was read. */
@@ -37,9 +37,18 @@ export interface FleetStore {
   /**
    * @param expected the version that is replaced; 0: there must be none
    * @param fence without this right nothing is written
+   * @param lifetimeMilliseconds from now on, unless it is written again; null: for good. Default: RECORD_LIFETIME_MILLISECONDS
    * @returns false: another was faster, or the right is lost
    */
-  write(key: string, text: string, expected: number, fence: Fence | null): Promise<boolean>;
+  write(
+    key: string,
+    text: string,
+    expected: number,
+    fence: Fence | null,
+    lifetimeMilliseconds?: number | null,
+  ): Promise<boolean>;
+  /** Lets the lifetime of a record begin anew. @returns false: there is no such record */
+  renew(key: string, lifetimeMilliseconds: number): Promise<boolean>;
   /** @returns null: another one has it */
   lock(account: string, milliseconds: number): Promise<Fence | null>;
   /** Also after its time has run out, as long as nobody else has got the lock. @returns false: somebody has */
@@ -47,6 +56,8 @@ export interface FleetStore {
   unlock(fence: Fence): Promise<void>;
   /** Wakes an account up every so often; 0: no longer. */
   schedule(account: string, milliseconds: number): Promise<void>;
+  /** The accounts that are woken up every so often. */
+  scheduled(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -65,6 +76,8 @@ export interface StoreOptions {
   readonly prefix: string;
   /** So long an account is a worker's that says nothing. */
   readonly leaseMilliseconds: number;
+  /** Nothing is written. Default: false. */
+  readonly readsOnly?: boolean;
   readonly observer: StoreObserver;
   /** What records the queue's work; absent: nothing does. */
   readonly telemetry?: Telemetry;

@@ -4,16 +4,20 @@ import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ran } from "../model/fleet.ts";
+import { escapeText } from "../render/terminal.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import {
   FLEET_KEY,
   MAX_PENDING_RUNS,
+  NAMES_LIFETIME_MILLISECONDS,
   type PendingRun,
+  pendingKey,
   printable,
   Records,
   type RunRequest,
   requestKey,
   stateKey,
+  workerKey,
 } from "./records.ts";
 import type { FleetStore } from "./store.ts";
 
@@ -22,6 +26,9 @@ const POLL_MILLISECONDS = 150;
 const REPEAT_MILLISECONDS = 10_000;
 /** When it is said that nobody takes anything. */
 const IDLE_MILLISECONDS = 10_000;
+/** So long nothing is heard of any account or its worker before what is waited for is given up. */
+const MAX_SILENT_HOURS = 24;
+const MAX_SILENT_MILLISECONDS = MAX_SILENT_HOURS * 60 * 60 * 1000;
 
 /** What is worth saying while one waits. */
 export type SubmissionEvent =
@@ -48,6 +55,8 @@ interface Waiting {
   version: number;
   /** Said so far. */
   reason: string | null;
+  /** Who runs it; null: nobody does. */
+  worker: string | null;
   resolve(submitted: Submitted | null): void;
 }
 
@@ -63,6 +72,9 @@ export class Submission {
   #isTaken = false;
   #begunAt = 0;
   #repeatedAt = 0;
+  /** Versions of all that is waited for, and since when they are the same. */
+  #heard = "";
+  #heardAt = 0;
 
   constructor(options: SubmissionOptions) {
     this.#options = options;
@@ -90,7 +102,14 @@ export class Submission {
     const pending: PendingRun = { run: this.#run, digest, plan, at: Date.now(), ...own };
     await this.#ask(account.name, pending);
     return new Promise((resolve, reject) => {
-      this.#waiting.set(account.name, { account: account.name, pending, version: 0, reason: null, resolve });
+      this.#waiting.set(account.name, {
+        account: account.name,
+        pending,
+        version: 0,
+        reason: null,
+        worker: null,
+        resolve,
+      });
       this.#polling ??= this.#scope
         .runInAsyncScope(() => this.#poll())
         .finally(() => {
@@ -104,7 +123,8 @@ export class Submission {
   }
 
   async #ask(account: string, pending: PendingRun): Promise<void> {
-    await this.#records.changePending(account, ({ runs }) => {
+    await this.#records.change("pending", pendingKey(account), (value) => {
+      const runs = value?.runs ?? [];
       if (runs.some(({ run }) => run === pending.run)) return null;
       // What was forgotten by whoever asked is dropped before what is asked now.
       return { runs: [...runs, pending].slice(-MAX_PENDING_RUNS) };
@@ -116,10 +136,13 @@ export class Submission {
     const { stop, store } = this.#options;
     while (this.#waiting.size > 0) {
       const waiting = [...this.#waiting.values()];
-      const versions = await store.versions(waiting.map(({ account }) => stateKey(this.#run, account)));
+      const workers = new Set(waiting.flatMap(({ worker }) => worker ?? []));
+      const keys = [...waiting.map(({ account }) => stateKey(this.#run, account)), ...[...workers].map(workerKey)];
+      const versions = await store.versions(keys);
       for (const [index, one] of waiting.entries()) {
         if (versions[index] !== one.version) await this.#look(one);
       }
+      if (this.#isSilent(versions)) for (const one of this.#waiting.values()) await this.#giveUp(one);
       if (stop.aborted) for (const one of this.#waiting.values()) await this.#takeBack(one);
       await this.#repeat();
       if (this.#waiting.size > 0) await sleep(POLL_MILLISECONDS);
@@ -130,13 +153,19 @@ export class Submission {
     const { version, value } = await this.#records.read("state", stateKey(this.#run, one.account));
     one.version = version;
     this.#isTaken = true;
+    one.worker = value?.state === "running" ? value.worker : null;
     if (value?.state === "refused" && value.reason !== one.reason) {
       one.reason = value.reason;
       this.#options.observe({ type: "refused", account: one.account, reason: value.reason });
     }
-    if (value?.state !== "done") return;
+    const isUnreadable = version > 0 && value === null;
+    if (value?.state !== "done" && !isUnreadable) return;
     this.#waiting.delete(one.account);
-    one.resolve({ outcome: printable(value.outcome), plan: value.plan });
+    one.resolve(
+      value?.state === "done"
+        ? { outcome: printable(value.outcome), plan: value.plan }
+        : { outcome: failed("what it came to cannot be read from the queue"), plan: null },
+    );
     // Reports do not lie about for longer than they are needed.
     await this.#records.write("state", stateKey(this.#run, one.account), { state: "collected" }, version);
   }
@@ -146,12 +175,34 @@ export class Submission {
     const key = stateKey(this.#run, one.account);
     const { version, value } = await this.#records.read("state", key);
     if (value?.state === "running" || value?.state === "done") return;
+    await this.#cancel(one, version, null);
+  }
+
+  #isSilent(versions: readonly number[]): boolean {
+    const [now, heard] = [Date.now(), versions.join(" ")];
+    if (heard !== this.#heard) this.#heardAt = now;
+    this.#heard = heard;
+    return now - this.#heardAt > MAX_SILENT_MILLISECONDS;
+  }
+
+  /** Also what is running: a worker that is there after all ends it, and reports to nobody. */
+  async #giveUp(one: Waiting): Promise<void> {
+    const { version, value } = await this.#records.read("state", stateKey(this.#run, one.account));
+    if (value?.state === "done") return;
+    const who =
+      one.worker === null ? "no worker took it" : `nothing was heard of its worker, ${escapeText(one.worker)},`;
+    const outcome = failed(`${who} for ${MAX_SILENT_HOURS} h`);
+    await this.#cancel(one, version, { outcome, plan: null });
+  }
+
+  async #cancel(one: Waiting, version: number, submitted: Submitted | null): Promise<void> {
+    const key = stateKey(this.#run, one.account);
     if (!(await this.#records.write("state", key, { state: "cancelled" }, version))) return;
-    this.#waiting.delete(one.account);
-    one.resolve(null);
-    await this.#records.changePending(one.account, ({ runs }) => {
-      return { runs: runs.filter(({ run }) => run !== this.#run) };
+    await this.#records.change("pending", pendingKey(one.account), (pending) => {
+      return { runs: (pending?.runs ?? []).filter(({ run }) => run !== this.#run) };
     });
+    this.#waiting.delete(one.account);
+    one.resolve(submitted);
   }
 
   async #repeat(): Promise<void> {
@@ -167,17 +218,73 @@ export class Submission {
   }
 }
 
+/** How a command ends that could not do what it was asked for. */
+const ERROR = 1;
+
+function failed(reason: string): Ran {
+  const headline = `error: ${reason}`;
+  return { type: "ran", code: ERROR, headline, text: `${headline}\n`, markup: "plain", document: null };
+}
+
 /**
  * Enters the names of a fleet's accounts for a prefix. A fleet may grow and shrink; one that has no account in common with the one before is
  * another one.
  * @returns false: the prefix is another fleet's
  */
 export async function claimPrefix(store: FleetStore, names: readonly string[]): Promise<boolean> {
-  const records = new Records(store);
-  for (;;) {
-    const { version, value } = await records.read("names", FLEET_KEY);
+  let isOurs = true;
+  await new Records(store).change("names", FLEET_KEY, (value) => {
+    isOurs = haveCommon(value?.names ?? [], names);
     const known = new Set(value?.names ?? []);
-    if (known.size > 0 && !names.some((name) => known.has(name))) return false;
-    if (await records.write("names", FLEET_KEY, { names: [...names] }, version)) return true;
+    const isKnown = known.size === names.length && names.every((name) => known.has(name));
+    return isOurs && !isKnown ? { names: [...names] } : null;
+  });
+  if (isOurs) await store.renew(FLEET_KEY, NAMES_LIFETIME_MILLISECONDS);
+  return isOurs;
+}
+
+/** Whether a prefix is free or the fleet's own. Nothing is written. */
+export async function isPrefixOf(store: FleetStore, names: readonly string[]): Promise<boolean> {
+  const { value } = await new Records(store).read("names", FLEET_KEY);
+  return haveCommon(value?.names ?? [], names);
+}
+
+function haveCommon(entered: readonly string[], names: readonly string[]): boolean {
+  const known = new Set(entered);
+  return known.size === 0 || names.some((name) => known.has(name));
+}
+
+/** How often a worker renews its fleet's names: the server may have lost them with its data. */
+const RENEW_MILLISECONDS = 10_000;
+
+/** Keeps a prefix for the fleet of a worker as long as that serves, though nobody asks for anything. */
+export class KeptPrefix {
+  readonly #store: FleetStore;
+  readonly #names: readonly string[];
+  readonly #timer: NodeJS.Timeout;
+  #isRenewing = false;
+
+  constructor(store: FleetStore, names: readonly string[]) {
+    this.#store = store;
+    this.#names = names;
+    this.#timer = setInterval(() => void this.#renew(), RENEW_MILLISECONDS).unref();
+  }
+
+  /** Without effect while the store does not answer, which whoever takes accounts reports. */
+  async #renew(): Promise<void> {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    try {
+      const isKnown = await this.#store.renew(FLEET_KEY, NAMES_LIFETIME_MILLISECONDS);
+      if (!isKnown) await claimPrefix(this.#store, this.#names);
+    } catch {
+      // The next turn tries again.
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
   }
 }

@@ -6,7 +6,7 @@
 import { createHmac } from "node:crypto";
 import type { PaceCell } from "../api/index.ts";
 import type { FleetAccount } from "./fleet-file.ts";
-import { paceKey, Records } from "./records.ts";
+import { paceKey, problemOfRecord, Records } from "./records.ts";
 import type { Fence, FleetStore } from "./store.ts";
 
 /** How long an entry is put back whose token is in use, for each that waits for it. */
@@ -53,8 +53,9 @@ export class TokenTurn {
   async end(): Promise<void> {
     if (this.fence === null) return;
     const { seen } = this.pace;
-    const records = new Records(this.#store);
-    if (seen !== null) await records.write("pace", paceKey(this.#digest), seen, this.#version, this.fence);
+    // A service may count in ways that no record has.
+    const isKept = seen !== null && (await problemOfRecord("pace", seen)) === null;
+    if (isKept) await new Records(this.#store).write("pace", paceKey(this.#digest), seen, this.#version, this.fence);
     await this.#store.unlock(this.fence);
   }
 }

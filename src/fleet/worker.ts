@@ -7,9 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PaceCell } from "../api/index.ts";
 import type { Ran } from "../model/fleet.ts";
 import type { FleetAccount } from "./fleet-file.ts";
+import { fitOutcome } from "./kept-outcomes.ts";
 import type { Lease } from "./queue.ts";
 import {
   type Found,
+  MAX_LINE_CHARACTERS,
   type PendingRun,
   pendingKey,
   Records,
@@ -75,7 +77,7 @@ export interface WorkerOptions {
   /** Runs the command; secrets are taken out of what it returns, with the digest of the plan that it saved. @param pending null: scheduled */
   run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult>;
   /** What to report of a run that no worker could or should run. */
-  fail(account: string, request: RunRequest, reason: string): Ran;
+  fail(reason: string): Ran;
   observe(event: WorkerEvent): void;
 }
 
@@ -198,7 +200,9 @@ class AccountTurn {
     const key = stateKey(pending.run, name);
     const { value: request } = await this.#records.read("request", requestKey(pending.run));
     const found = await this.#records.read("state", key);
-    const ended = found.value !== null && ["done", "cancelled", "collected"].includes(found.value.state);
+    // A state that cannot be read is nobody's to overwrite: whoever asked says so.
+    const isUnreadable = found.version > 0 && found.value === null;
+    const ended = isUnreadable || ["done", "cancelled", "collected"].includes(found.value?.state ?? "");
     if (request === null || ended) return this.#forget(pending.run);
     const wait = found.value?.state === "postponed" ? found.value.until - Date.now() : 0;
     if (wait > 0 && wait <= MAX_WAIT_MILLISECONDS) return this.#putBack(wait);
@@ -240,20 +244,16 @@ class AccountTurn {
       if (Date.now() - since < REFUSED_LEASES * this.#options.leaseMilliseconds) {
         this.#isLeft = true;
         this.#options.observe({ type: "refused", account: name, reason: own });
-        const refused: RunState = { state: "refused", attempts: 0, since, reason: own };
+        const reason = own.slice(0, MAX_LINE_CHARACTERS);
+        const refused: RunState = { state: "refused", attempts: 0, since, reason };
         await this.#records.write("state", key, refused, found.version, fence);
         return;
       }
-      return this.#end(
-        pending.run,
-        found.version,
-        { outcome: this.#options.fail(name, request, own), plan: null },
-        fence,
-      );
+      return this.#end(pending.run, found.version, { outcome: this.#options.fail(own), plan: null }, fence);
     }
     if (attempts > MAX_ATTEMPTS) {
       const reason = `${MAX_ATTEMPTS} workers ended while they ran this account`;
-      const outcome = this.#options.fail(name, request, reason);
+      const outcome = this.#options.fail(reason);
       return this.#end(pending.run, found.version, { outcome, plan: null }, fence);
     }
     const running: RunState = { state: "running", attempts, worker: this.#options.name };
@@ -286,7 +286,7 @@ class AccountTurn {
       // What one account brings to light must not keep the worker from the others, nor be tried for ever.
       this.#options.observe({ type: "failed", account: account.name, error });
       const reason = `internal error: ${error instanceof Error ? error.message : "unknown"}`;
-      result = { outcome: this.#options.fail(account.name, request, reason), plan: null };
+      result = { outcome: this.#options.fail(reason), plan: null };
     }
     if ("postponedMilliseconds" in result) {
       const milliseconds = result.postponedMilliseconds;
@@ -298,13 +298,14 @@ class AccountTurn {
   /** By compare-and-set: an overtaken worker's outcome is nobody's. */
   async #end(run: string, version: number, result: RunEnd, fence: Fence): Promise<void> {
     const { account } = this.#lease;
-    const done: RunState = { state: "done", ...result };
+    const done: RunState = { state: "done", outcome: fitOutcome(account, result.outcome), plan: result.plan };
     if (await this.#records.write("state", stateKey(run, account), done, version, fence)) await this.#forget(run);
     else this.#isLeft = true;
   }
 
   async #forget(run: string): Promise<void> {
-    await this.#records.changePending(this.#lease.account, ({ runs }) => {
+    await this.#records.change("pending", pendingKey(this.#lease.account), (pending) => {
+      const runs = pending?.runs ?? [];
       return runs.some((one) => one.run === run) ? { runs: runs.filter((one) => one.run !== run) } : null;
     });
   }
@@ -318,7 +319,7 @@ class AccountTurn {
   async #dueSchedule(account: string): Promise<RunRequest | null> {
     const { value: schedule } = await this.#records.read("schedule", SCHEDULE_KEY);
     // Nothing but a comparison is run without somebody who waits for it.
-    if (schedule?.request.command !== "drift") return null;
+    if (schedule === null || "isOff" in schedule || schedule.request.command !== "drift") return null;
     const { value: last } = await this.#records.read("scheduled", scheduledKey(account));
     const isDue = last === null || Date.now() - last.at >= schedule.everyMilliseconds * DUE_PART;
     return isDue ? schedule.request : null;
@@ -341,7 +342,7 @@ class AccountTurn {
     const result = await this.#run(own, request, null, hold);
     if ("postponedMilliseconds" in result) return this.#putBack(result.postponedMilliseconds);
     const { outcome } = result;
-    await this.#records.write("scheduled", key, { at: Date.now(), outcome }, version, fence);
+    await this.#records.write("scheduled", key, { at: Date.now() }, version, fence);
     if (!hold.lost.aborted) this.#options.observe({ type: "done", account: name, request, outcome });
   }
 }

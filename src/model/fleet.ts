@@ -2,6 +2,9 @@
 
 export type FleetCommand = "validate" | "plan" | "apply" | "drift";
 
+/** The longest time between two runs of a command that workers run again and again: 31 days. */
+export const MAX_SCHEDULE_SECONDS = 2_678_400;
+
 /** Why an account's turn never came: the canary or another account failed, or the run was interrupted. */
 export type NotRunReason = "canary" | "failures" | "guard" | "interrupted";
 

@@ -1,7 +1,7 @@
 /** What accounts printed and found is bounded for the fleet as a whole: the longest is cut, and says so. */
 
 import { expect, test } from "vitest";
-import { KeptOutcomes } from "../../src/fleet/kept-outcomes.ts";
+import { fitOutcome, KeptOutcomes } from "../../src/fleet/kept-outcomes.ts";
 
 const LIMIT = 200_000;
 
@@ -52,4 +52,23 @@ test("forty accounts with large texts hold no more than the limit", () => {
   // One that is set again counts once.
   for (let again = 0; again < 50; again += 1) kept.set("a0", ran("x".repeat(10_000)));
   expect(kept.get("a0")?.text).toHaveLength(10_000);
+});
+
+test("what a worker reports of an account is cut to what a record may have, in octets", () => {
+  const most = 100_000;
+  const small = ran("text", "{}");
+  expect(fitOutcome("a", small, most)).toBe(small);
+  // As JSON a quote has two octets, an umlaut two, and an escape six.
+  for (const character of ['"', "ü", "\u001b"]) {
+    const fitted = fitOutcome("a", ran(`${character.repeat(60_000)}`), most);
+    expect(fitted.text).toMatch(
+      /This text is cut: it has 60,000 characters, and a worker may report 100,000 octets of/,
+    );
+    expect(fitted.text).toMatch(/Without --queue, --select name=a shows it whole\.\n$/);
+  }
+  const both = fitOutcome("a", ran("t".repeat(120_000), JSON.stringify("d".repeat(130_000))), most);
+  expect(both).toMatchObject({ document: null, headline: expect.stringMatching(/its document is left out/) });
+  expect(both.text.length).toBeLessThan(20_000);
+  const long = fitOutcome("a", { ...ran("text"), headline: "h".repeat(20_000) }, most);
+  expect(long.headline.length).toBeLessThan(10_000);
 });

@@ -144,7 +144,14 @@ test("an account that came to something is not found waiting for the same run, a
   const store = await storeOf();
   const records = new Records(store);
   const look = { width: 80, colour: false };
-  const request = { command: "plan", flags: { format: "text" }, results: look, messages: look, saves: false } as const;
+  const request = {
+    command: "plan",
+    flags: { format: "text" },
+    results: look,
+    messages: look,
+    saves: false,
+    documents: false,
+  } as const;
   const outcome = { type: "ran", code: 0, headline: "no changes", text: "", markup: "plain", document: null } as const;
   /** All that the worker says is written. */
   const say = async (event: WorkerEvent): Promise<void> => {
@@ -179,7 +186,14 @@ test("a worker says what an account came to once nothing waits for it", async ()
   const store = await storeOf();
   const records = new Records(store);
   const look = { width: 80, colour: false };
-  const request = { command: "plan", flags: { format: "text" }, results: look, messages: look, saves: false } as const;
+  const request = {
+    command: "plan",
+    flags: { format: "text" },
+    results: look,
+    messages: look,
+    saves: false,
+    documents: false,
+  } as const;
   await records.write("request", requestKey(PENDING.run), request, 0);
   await records.write("pending", pendingKey("a1"), { runs: [PENDING] }, 0);
   await store.queue.enqueue("a1");

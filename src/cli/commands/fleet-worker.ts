@@ -1,29 +1,24 @@
 /** `tenon fleet worker`, `prepare` and `schedule`: what stands behind `--queue`. */
 
 import { type Command, InvalidArgumentError, type Option } from "commander";
-import type { FleetAccount } from "../../fleet/index.ts";
+import type { FleetStore, RunRequest } from "../../fleet/index.ts";
 import type { ClientApi } from "../../index.ts";
+import { MAX_SCHEDULE_SECONDS } from "../../model/fleet.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, collectConsents, parseDuration, parseListen } from "../flags.ts";
+import { FleetSource, type OpenedFleet, openFleet } from "../fleet-open.ts";
 import { addQueueFlags, openQueue, type QueueFlags, resolveQueue } from "../fleet-queue.ts";
-import type { LoadAccounts, WorkerFlags } from "../fleet-worker.ts";
+import type { WorkerFlags } from "../fleet-worker.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
 import { webhookFlag } from "../webhook.ts";
 
-/** How the commands of a fleet find its file, and take --workers: as those that run something for each account do. */
-export interface FleetCommands {
+/** How the commands of a fleet name its file, and take --workers: as those that run something for each account do. */
+interface FleetCommands {
   readonly fileDescription: string;
   workersFlag(): Option;
   addTokenHostFlag(command: Command): Command;
-  /** @param purpose whether tokens are sent */
-  load(
-    terminal: Terminal,
-    file: string | undefined,
-    flags: Pick<WorkerFlags, "tokenHost">,
-    purpose: "send" | "list",
-  ): ReturnType<LoadAccounts>;
 }
 
 /** The least time, in seconds, that a worker can keep up with. */
@@ -35,6 +30,12 @@ function parseLease(value: string): number {
   const seconds = parseDuration(value);
   if (seconds >= MIN_LEASE_SECONDS && seconds <= MAX_LEASE_SECONDS) return seconds;
   throw new InvalidArgumentError(`Write a time from ${MIN_LEASE_SECONDS}s to 1h.`);
+}
+
+function parseEvery(value: string): number {
+  const seconds = parseDuration(value);
+  if (seconds >= 1 && seconds <= MAX_SCHEDULE_SECONDS) return seconds;
+  throw new InvalidArgumentError("Write a time from 1s to 744h.");
 }
 
 export function defineQueueCommands(
@@ -65,7 +66,8 @@ export function defineQueueCommands(
     .addHelpText("after", EXAMPLES)
     .action(async (file: string | undefined, flags: WorkerFlags) => {
       const { serve } = await import("../fleet-worker.ts");
-      finish(await serve(terminal, () => commands.load(terminal, file, flags, "send"), flags, connect));
+      const { tokenHost = [] } = flags;
+      finish(await serve(terminal, new FleetSource(terminal, file, { tokenHost }), flags, connect));
     });
   addQueueFlags(commands.addTokenHostFlag(worker.addOption(commands.workersFlag())));
 
@@ -84,10 +86,10 @@ export function defineQueueCommands(
     .description("Have workers compare the accounts with their manifests again and again.")
     .argument("<command>", "drift", parseScheduled)
     .argument("[file]", commands.fileDescription)
-    .option("--every <time>", "how often: 15m", parseDuration)
+    .option("--every <time>", "how often: 15m", parseEvery)
     .option("--off", "no longer")
     .action(async (_command: "drift", file: string | undefined, flags: ScheduleFlags) => {
-      finish(await scheduleDrift(terminal, await commands.load(terminal, file, {}, "list"), flags));
+      finish(await scheduleDrift(terminal, await openFleet(terminal, file, {}, "list"), flags));
     });
   addQueueFlags(schedule);
 }
@@ -124,44 +126,40 @@ interface ScheduleFlags extends QueueFlags {
   readonly off?: boolean;
 }
 
-async function scheduleDrift(
-  terminal: Terminal,
-  fleet: { readonly accounts: readonly FleetAccount[] } | null,
-  flags: ScheduleFlags,
-): Promise<ExitCode> {
-  if (fleet === null) return EXIT.invalid;
-  const { every = 0, off = false } = flags;
-  if (every > 0 === off) {
-    sayError(terminal, {
-      code: "missing-option",
-      summary: "how often is not said",
-      fix: "Give --every 15m, or --off.",
-    });
+async function scheduleDrift(terminal: Terminal, opened: OpenedFleet, flags: ScheduleFlags): Promise<ExitCode> {
+  if (!opened.ok) return opened.code;
+  const { accounts } = opened.fleet;
+  const { every = null, off = false } = flags;
+  if ((every === null) !== off) {
+    const summary = "how often is not said";
+    sayError(terminal, { code: "missing-option", summary, fix: "Give --every 15m, or --off." });
     return EXIT.error;
   }
-  const store = await openQueue(terminal, flags, fleet.accounts);
+  const store = await openQueue(terminal, flags, accounts);
   if (store === null) return EXIT.error;
-  const { Records, SCHEDULE_KEY } = await import("../../fleet/index.ts");
   try {
-    const records = new Records(store);
-    const look = { width: terminal.results.width, colour: false };
-    const request = {
-      command: "drift",
-      flags: { format: "text" },
-      results: look,
-      messages: look,
-      saves: false,
-    } as const;
-    const everyMilliseconds = Math.max(every * 1000, 1);
-    for (let isWritten = off; !isWritten; ) {
-      const { version } = await records.read("schedule", SCHEDULE_KEY);
-      isWritten = await records.write("schedule", SCHEDULE_KEY, { request, everyMilliseconds }, version);
-    }
-    for (const { name } of fleet.accounts) await store.schedule(name, off ? 0 : everyMilliseconds);
+    await writeSchedule(store, terminal, every);
+    // Accounts that are no longer in the file were perhaps scheduled once.
+    const names = new Set(every === null ? [] : accounts.map(({ name }) => name));
+    for (const name of await store.scheduled()) if (!names.has(name)) await store.schedule(name, 0);
+    for (const name of names) await store.schedule(name, (every ?? 0) * 1000);
   } finally {
     await store.close();
   }
-  const count = `${fleet.accounts.length} ${fleet.accounts.length === 1 ? "account" : "accounts"}`;
-  terminal.print(off ? `${count} are no longer compared.\n` : `${count} are compared every ${every} s.\n`);
+  const { count } = await import("../../render/view.ts");
+  const are = count(accounts.length, "account is", "accounts are");
+  terminal.print(every === null ? `${are} no longer compared.\n` : `${are} compared every ${every} s.\n`);
   return EXIT.done;
+}
+
+/** @param every seconds; null: never again */
+async function writeSchedule(store: FleetStore, terminal: Terminal, every: number | null): Promise<void> {
+  const { Records, SCHEDULE_KEY } = await import("../../fleet/index.ts");
+  const look = { width: terminal.results.width, colour: false };
+  const request: RunRequest = {
+    ...{ command: "drift", flags: { format: "text" }, results: look, messages: look },
+    ...{ saves: false, documents: false },
+  };
+  const schedule = every === null ? ({ isOff: true } as const) : { request, everyMilliseconds: every * 1000 };
+  await new Records(store).change("schedule", SCHEDULE_KEY, () => schedule);
 }

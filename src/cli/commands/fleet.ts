@@ -4,7 +4,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { relative } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { whyLinkRefused, writeProblem } from "../../files/files.ts";
-import type { Fleet, FleetAccount, FleetEvent, FleetOptions } from "../../fleet/index.ts";
+import type { Fleet, FleetAccount, FleetEvent } from "../../fleet/index.ts";
 import type { ApiEvent, ClientApi } from "../../index.ts";
 import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
 import { suggestion } from "../../model/text.ts";
@@ -28,24 +28,26 @@ import {
   parseCount,
 } from "../flags.ts";
 import { runAccount, tokenTextOf } from "../fleet-account.ts";
+import { type FleetFlags, type OpenedFleet, openFleet } from "../fleet-open.ts";
 import { FleetProgress } from "../fleet-progress.ts";
 import {
   addQueueFlags,
-  consentBesideQueue,
+  keepsDocuments,
   planFile,
+  problemOfSubmission,
   queueOf,
   runByWorkers,
   type SubmittedFlags,
 } from "../fleet-queue.ts";
 import type { FleetTracing } from "../fleet-span.ts";
 import { openTracing } from "../fleet-tracing.ts";
-import { sayDiagnostics, sayError } from "../messages.ts";
+import { sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
 import { openNotices, resolveWebhook, type WebhookFlags, webhookFlag } from "../webhook.ts";
 import { addInit } from "./fleet-init.ts";
 import { defineStatus } from "./fleet-status.ts";
-import { defineQueueCommands, type FleetCommands } from "./fleet-worker.ts";
+import { defineQueueCommands } from "./fleet-worker.ts";
 
 type Connect = WithClient<ClientApi>;
 
@@ -59,12 +61,8 @@ export function define(fleet: Command, terminal: Terminal, finish: Finish, conne
   addPlan(fleet, terminal, finish);
   addApply(fleet, terminal, finish, connect);
   addDrift(fleet, terminal, finish);
-  const load: FleetCommands["load"] = async (where, file, { tokenHost = [] }, purpose) => {
-    const opened = await open(where, file, { tokenHost }, purpose);
-    return opened.ok ? opened.fleet : null;
-  };
-  defineStatus(fleet, FILE, (where, file, flags) => open(where, file, flags, "list"), terminal, finish);
-  defineQueueCommands(fleet, { fileDescription: FILE, workersFlag, addTokenHostFlag, load }, terminal, finish, connect);
+  defineStatus(fleet, FILE, (where, file, flags) => openFleet(where, file, flags, "list"), terminal, finish);
+  defineQueueCommands(fleet, { fileDescription: FILE, workersFlag, addTokenHostFlag }, terminal, finish, connect);
 }
 
 /** What every command of a fleet takes. */
@@ -186,59 +184,6 @@ Examples:
   tenon fleet plan --out plans && tenon fleet apply --plan plans --yes
   tenon fleet apply --yes --workers 8 --canary test-account --max-failures 0`;
 
-// Opening the fleet file.
-
-interface FleetFlags {
-  readonly select?: readonly string[];
-  readonly tokenHost?: readonly string[];
-}
-
-/** `all`: whether they are selected or not. */
-type Opened =
-  | { readonly ok: true; readonly fleet: Fleet; readonly all: readonly FleetAccount[] }
-  | { readonly ok: false; readonly code: ExitCode };
-
-/** The fleet with the accounts that are selected: at least one. */
-async function open(
-  terminal: Terminal,
-  file: string | undefined,
-  { select = [], tokenHost = [] }: FleetFlags,
-  purpose: NonNullable<FleetOptions["purpose"]>,
-): Promise<Opened> {
-  const { loadFleet, parseSelection, parseTokenHosts } = await import("../../fleet/index.ts");
-  const listed = parseTokenHosts([...tokenHost, terminal.environment["TENON_TOKEN_HOSTS"] ?? ""]);
-  if (!listed.ok) {
-    const summary = `--token-host and TENON_TOKEN_HOSTS do not take '${listed.part}'`;
-    sayError(terminal, {
-      code: "invalid-argument",
-      summary,
-      fix: "Write a host, such as api.example.com, or HOST:PORT.",
-    });
-    return { ok: false, code: EXIT.error };
-  }
-  const fallback = {
-    service: terminal.environment["TENON_SERVICE"]?.trim() ?? "",
-    baseUrl: terminal.environment["TENON_BASE_URL"]?.trim() ?? "",
-  };
-  const options = { purpose, tokenHosts: listed.hosts };
-  const { fleet, fault, diagnostics, sources } = await loadFleet(file ?? ".", fallback, options);
-  sayDiagnostics(terminal, diagnostics, sources);
-  if (fleet === null) return { ok: false, code: fault === "request" ? EXIT.error : EXIT.invalid };
-  const parsed = parseSelection(select);
-  if (!parsed.ok) {
-    const summary = `--select does not take '${parsed.part}'`;
-    sayError(terminal, { code: "invalid-argument", summary, fix: "Write name=GLOB or label.KEY=GLOB." });
-    return { ok: false, code: EXIT.error };
-  }
-  const accounts = fleet.accounts.filter(parsed.selection);
-  if (accounts.length > 0) return { ok: true, fleet: { ...fleet, accounts }, all: fleet.accounts };
-  const summary =
-    select.length === 0 ? "the fleet has no accounts" : `no account fits --select ${select.join(" --select ")}`;
-  const fix = select.length === 0 ? "Add accounts to the file." : "tenon fleet list shows names and labels.";
-  sayError(terminal, { code: "nothing-selected", summary, fix });
-  return { ok: false, code: EXIT.error };
-}
-
 // `tenon fleet list`.
 
 async function list(
@@ -246,7 +191,7 @@ async function list(
   file: string | undefined,
   flags: FleetFlags & { readonly format: "table" | "json" },
 ): Promise<ExitCode> {
-  const opened = await open(terminal, file, flags, "list");
+  const opened = await openFleet(terminal, file, flags, "list");
   if (!opened.ok) return opened.code;
   const { accounts } = opened.fleet;
   terminal.print(
@@ -312,7 +257,7 @@ async function runChecked(
     sayError(inner, { code: "consent-not-asked", summary: "fleet apply does not ask for each account", fix });
     return EXIT.error;
   }
-  const opened = await open(inner, file, flags, command === "validate" ? "check" : "send");
+  const opened = await openFleet(inner, file, flags, command === "validate" ? "check" : "send");
   if (!opened.ok) return opened.code;
   const { accounts } = opened.fleet;
   const { canary } = flags;
@@ -328,9 +273,9 @@ async function runChecked(
     });
     return EXIT.error;
   }
-  const consent = queueOf(inner, flags) === null ? null : consentBesideQueue(flags);
-  if (consent !== null) {
-    sayError(inner, consent);
+  const refused = queueOf(inner, flags) === null ? null : await problemOfSubmission(inner, command, flags);
+  if (refused !== null) {
+    sayError(inner, refused);
     return EXIT.error;
   }
   // Before anything is deleted: whoever corrects the address still has the plans of before.
@@ -420,7 +365,7 @@ async function runAll(
   const progress = new FleetProgress(terminal, accounts.length);
   const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, ...others } = flags;
   const {
-    jsonInto,
+    jsonInto: _json,
     htmlInto: _,
     webhook: _webhook,
     queue: _queue,
@@ -446,13 +391,13 @@ async function runAll(
           ...(out === undefined ? {} : { out: planFile(out, account) }),
           format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
         };
-        const keepsDocument = flags.format === "json" || jsonInto !== undefined;
         return tracing.span({ type: "account", command, account: account.name }, async (span) => {
           const observe = (event: ApiEvent): void => {
             progress.observe(event);
             span.observe(event);
           };
           const counted: Terminal = { ...terminal, observe };
+          const keepsDocument = keepsDocuments(flags);
           const ran = await runAccount(counted, command, account, own, { hidden, connect, keepsDocument });
           span.end(ran.code);
           return ran;
