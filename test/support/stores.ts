@@ -6,6 +6,9 @@ import { createServer, type Server, type Socket, connect as tcp } from "node:net
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { prepareStore } from "../../src/fleet/open-store.ts";
+import { parseStoreAddress } from "../../src/fleet/store.ts";
 
 export interface StoreServer {
   readonly url: string;
@@ -137,6 +140,34 @@ export async function startPostgres(): Promise<StoreServer> {
     };
   };
   return start();
+}
+
+const ENGINES = { redis: startRedis, postgres: startPostgres } as const;
+export type EngineName = keyof typeof ENGINES;
+
+/** A server that a fleet can use. */
+export async function startEngine(name: EngineName): Promise<StoreServer> {
+  const server = await ENGINES[name]();
+  const address = parseStoreAddress(server.url);
+  expect(address && (await prepareStore(address))).toBeNull();
+  return server;
+}
+
+/** One suite for each engine of a fleet's queue. @param serverOf for tests: each suite has a server of its own */
+export function eachEngine(suite: (serverOf: () => StoreServer, name: EngineName) => void): void {
+  for (const name of ["redis", "postgres"] as const) {
+    describe(name, () => {
+      let server: StoreServer | null = null;
+      beforeAll(async () => {
+        server = await startEngine(name);
+      });
+      afterAll(() => server?.stop());
+      suite(() => {
+        if (server === null) throw new Error(`${name} does not run`);
+        return server;
+      }, name);
+    });
+  }
 }
 
 export interface StoreProxy {
