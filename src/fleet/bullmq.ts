@@ -58,6 +58,11 @@ export class BullQueue implements FleetQueue {
     await this.#queue.add(account, {}, jobOptions(account));
   }
 
+  async wakeUp(account: string): Promise<void> {
+    const { deduplication, ...others } = jobOptions(account);
+    await this.#queue.add(account, {}, { ...others, deduplication: { ...deduplication, reschedule: true } });
+  }
+
   async schedule(account: string, milliseconds: number): Promise<void> {
     if (milliseconds === 0) {
       await this.#queue.removeJobScheduler(account);

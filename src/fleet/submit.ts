@@ -77,6 +77,7 @@ export class Submission {
   async submit(account: FleetAccount, digest: string, plan: string | null): Promise<Submitted | null> {
     const pending = { run: this.#run, digest, plan, at: Date.now() };
     await this.#ask(account.name, pending);
+    await this.#options.store.queue.wakeUp(account.name);
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, { account: account.name, pending, version: 0, reason: null, resolve });
       this.#polling ??= this.#poll().finally(() => {
@@ -95,7 +96,6 @@ export class Submission {
       // What was forgotten by whoever asked is dropped before what is asked now.
       return { runs: [...runs, pending].slice(-MAX_PENDING_RUNS) };
     });
-    await this.#options.store.queue.enqueue(account);
   }
 
   async #poll(): Promise<void> {
@@ -149,7 +149,10 @@ export class Submission {
     if (now - this.#repeatedAt < REPEAT_MILLISECONDS) return;
     this.#repeatedAt = now;
     await this.#records.write("request", requestKey(this.#run), this.#options.request, 0);
-    for (const { account, pending } of this.#waiting.values()) await this.#ask(account, pending);
+    for (const { account, pending } of this.#waiting.values()) {
+      await this.#ask(account, pending);
+      await this.#options.store.queue.enqueue(account);
+    }
   }
 }
 

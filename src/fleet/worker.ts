@@ -142,6 +142,8 @@ class AccountTurn {
   #isLeft = false;
   /** It is put back for so long, unless it is taken sooner for another reason. */
   #backMilliseconds = Number.POSITIVE_INFINITY;
+  /** What waited for the account when it was taken. */
+  #known: ReadonlySet<string> = new Set();
 
   constructor(options: WorkerOptions, lease: Lease, waits: TokenWaits) {
     this.#options = options;
@@ -161,13 +163,28 @@ class AccountTurn {
       this.#isLeft = true;
     }
     const milliseconds = this.#isLeft ? Math.min(LATER_MILLISECONDS, this.#backMilliseconds) : this.#backMilliseconds;
-    await (Number.isFinite(milliseconds) ? this.#lease.later(milliseconds) : this.#lease.done());
+    if (!Number.isFinite(milliseconds)) return this.#lease.done();
+    await this.#lease.later(milliseconds);
+    if (milliseconds > LATER_MILLISECONDS) await this.#wakeUpForNews();
+  }
+
+  /** What was asked for while the account was taken does not wait for as long as what was put back. */
+  async #wakeUpForNews(): Promise<void> {
+    const { account } = this.#lease;
+    try {
+      const { value } = await this.#records.read("pending", pendingKey(account));
+      const isNew = value?.runs.some(({ run }) => !this.#known.has(run)) ?? false;
+      if (isNew) await this.#options.store.queue.wakeUp(account);
+    } catch (error) {
+      this.#options.observe({ type: "failed", account, error });
+    }
   }
 
   async #serveLocked(): Promise<void> {
     const { account } = this.#lease;
     const { store, leaseMilliseconds } = this.#options;
     const pending = await this.#records.read("pending", pendingKey(account));
+    this.#known = new Set(pending.value?.runs.map(({ run }) => run));
     const schedule = await this.#dueSchedule(account);
     if ((pending.value?.runs ?? []).length === 0 && schedule === null) return;
     const fence = await store.lock(account, leaseMilliseconds);

@@ -158,6 +158,25 @@ function queueSuite(open: () => Promise<FleetQueue>): void {
     await again.done();
   });
 
+  test("an account that was put back for long is taken at once when it is woken up, and is not by what was asked for before", async () => {
+    const queue = await open();
+    await queue.enqueue("a");
+    await (await taken(queue)).later(1_800_000);
+    await queue.enqueue("a");
+    await queue.enqueue("b");
+    const other = await taken(queue);
+    expect(other.account).toBe("b");
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 1, delayed: 1 });
+    await queue.wakeUp("a");
+    const again = await taken(queue);
+    expect(again.account).toBe("a");
+    expect((await queue.counts()).delayed).toBe(0);
+    for (const lease of [again, other]) await lease.done();
+    await queue.wakeUp("a");
+    await (await taken(queue)).done();
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0 });
+  });
+
   test("who stops waiting gets nothing", async () => {
     const queue = await open();
     await queue.enqueue("a");

@@ -82,6 +82,9 @@ eachEngine((serverOf) => {
     const planned = ended(planning);
     await worker.untilSaid("a1: put back for 1800 s");
     await worker.untilSaid("a2: plan: ");
+    // What is asked for now does not wait until then.
+    const validated = await run(["fleet", "validate", "--select", "name=a1", ...queueArgs], fleet);
+    expect([validated.code, validated.stderr]).toEqual([0, ""]);
     // What was put back has not begun, and can be taken back.
     planning.kill("SIGINT");
     const { code, stdout } = await planned;
