@@ -93,7 +93,8 @@ interface Postponed {
 }
 
 export type WorkerEvent =
-  | { readonly type: "begun"; readonly account: string; readonly request: RunRequest }
+  /** `run`: as in `PendingRun`; null: scheduled. */
+  | { readonly type: "begun"; readonly account: string; readonly request: RunRequest; readonly run: string | null }
   | { readonly type: "done"; readonly account: string; readonly request: RunRequest; readonly outcome: Ran }
   | { readonly type: "refused"; readonly account: string; readonly reason: string }
   | { readonly type: "postponed"; readonly account: string; readonly milliseconds: number }
@@ -291,7 +292,7 @@ class AccountTurn {
   }
 
   async #run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
-    this.#options.observe({ type: "begun", account: account.name, request });
+    this.#options.observe({ type: "begun", account: account.name, request, run: pending?.run ?? null });
     let result: RunResult;
     try {
       result = await this.#options.run(account, request, pending, hold);

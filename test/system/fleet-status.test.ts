@@ -108,6 +108,18 @@ test("says of each account what waits, what runs where, and what it came to last
   expect(own).toMatchObject({ state: "ended", done: 3, failed: 0, requests: asked.reduce((sum, one) => sum + one, 0) });
 });
 
+test("what is asked for while a scheduled comparison runs is counted as waiting", async () => {
+  const fleet = await fleetOf(1, { latencyMilliseconds: 3_000 });
+  const queue = queueArgs();
+  await serving(["fleet", "worker", ...queue], fleet, /Serving/);
+  expect((await run(["fleet", "schedule", "drift", "--every", "1h", ...queue], fleet)).code).toBe(0);
+  const account = async () => (await statusOf(fleet, queue)).accounts[0];
+  await expect.poll(account, { timeout: 30_000 }).toMatchObject({ waiting: 0, running: { command: "drift" } });
+  start(["fleet", "plan", ...queue], fleet);
+  await expect.poll(account, { timeout: 30_000 }).toMatchObject({ waiting: 1, running: { command: "drift" } });
+  await expect.poll(account, { timeout: 60_000 }).toMatchObject({ waiting: 0, running: { command: "plan" } });
+});
+
 test("a page is kept up to date, stays text, and ends with the command", async () => {
   const fleet = await fleetOf(4);
   const queue = queueArgs();

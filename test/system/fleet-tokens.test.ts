@@ -82,6 +82,10 @@ eachEngine((serverOf) => {
     const planned = ended(planning);
     await worker.untilSaid("a1: put back for 1800 s");
     await worker.untilSaid("a2: plan: ");
+    // It waits, and does not run.
+    const status = async () =>
+      JSON.parse((await run(["fleet", "status", "--format", "json", ...queueArgs], fleet)).stdout);
+    await expect.poll(status).toMatchObject({ accounts: [{ state: "waiting", running: null }, { state: "done" }] });
     // What is asked for now does not wait until then.
     const validated = await run(["fleet", "validate", "--select", "name=a1", ...queueArgs], fleet);
     expect([validated.code, validated.stderr]).toEqual([0, ""]);
