@@ -1,10 +1,11 @@
 /** What every engine of a fleet's queue does alike: one suite for the queue in the process, Redis and PostgreSQL. */
 
-import { describe, expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../src/fleet/open-store.ts";
+import { Redis } from "ioredis";
+import pg from "pg";
+import { describe, expect, test } from "vitest";
 import { EmbeddedQueue, type FleetQueue } from "../../src/fleet/queue.ts";
-import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
-import { eachEngine } from "../support/stores.ts";
+import type { FleetStore } from "../../src/fleet/store.ts";
+import { eachEngine, openedStore } from "../support/stores.ts";
 
 const LEASE_MILLISECONDS = 2_000;
 
@@ -12,14 +13,8 @@ eachEngine((serverOf) => {
   let prefixes = 0;
 
   /** On a prefix of its own, or with others on one. */
-  async function open(prefix: string = `p${++prefixes}`): Promise<FleetStore> {
-    const address = parseStoreAddress(serverOf().url);
-    if (address === null) throw new Error("no address");
-    const observer = { unreachable: () => {} };
-    const opened = await openStore(address, { prefix, leaseMilliseconds: LEASE_MILLISECONDS, observer });
-    if (!opened.ok) throw new Error(opened.diagnostic.summary);
-    onTestFinished(() => opened.store.close());
-    return opened.store;
+  function open(prefix: string = `p${++prefixes}`): Promise<FleetStore> {
+    return openedStore(serverOf().url, prefix, LEASE_MILLISECONDS);
   }
 
   queueSuite(async () => (await open()).queue);
@@ -104,6 +99,21 @@ eachEngine((serverOf) => {
     expect(await store.extend(second, 60_000)).toBe(true);
   });
 
+  test("the counter of a token that nobody uses any more is forgotten, and goes on ahead of its last count", async () => {
+    const store = await open("tokens");
+    const first = await store.lock("token/x", 60_000);
+    if (first === null) throw new Error("no lock");
+    expect(await keptCounters(serverOf().url)).toBe(1);
+    await store.unlock(first);
+    const second = await (await open("tokens")).lock("token/x", 60_000);
+    expect(second?.count).toBeGreaterThan(first.count);
+    expect(await store.extend(first, 60_000)).toBe(false);
+    if (second !== null) await store.unlock(second);
+    // PostgreSQL forgets when a store is opened, Redis when the time has come.
+    await open("tokens");
+    expect(await keptCounters(serverOf().url)).toBe(0);
+  });
+
   test("whoever lost the lock cannot write", async () => {
     const store = await open();
     const first = await store.lock("a", 1);
@@ -117,6 +127,23 @@ eachEngine((serverOf) => {
 });
 
 describe("embedded", () => queueSuite(async () => new EmbeddedQueue()));
+
+/** Counters of tokens that are in use, or are kept for ever. */
+async function keptCounters(url: string): Promise<number> {
+  if (url.startsWith("redis")) {
+    const client = new Redis(url);
+    const keys = await client.keys("*:fence:token/*");
+    const locks = await client.keys("*:lock:token/*");
+    const times = await Promise.all(keys.map((key) => client.pttl(key)));
+    client.disconnect();
+    return locks.length + times.filter((time) => time < 0).length;
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query("SELECT 1 FROM tenon_fleet.locks WHERE account LIKE 'token/%'");
+  await client.end();
+  return rows.length;
+}
 
 async function taken(queue: FleetQueue) {
   const lease = await queue.take(new AbortController().signal);
