@@ -201,7 +201,7 @@ class AccountTurn {
       }
       if (schedule !== null && !hold.lost.aborted) await this.#runScheduled(schedule, fence, hold);
     } finally {
-      hold.end();
+      await hold.end();
       if (hold.lost.aborted) {
         // The token alone may have been lost: then nobody else has the account.
         this.#isLeft = true;
@@ -235,7 +235,7 @@ class AccountTurn {
     const digest = own.type === "found" ? await this.#options.tokenOf(own.account, request) : null;
     const turn = await TokenTurn.take(store, digest, leaseMilliseconds);
     if (turn === null) {
-      this.#putBack(this.#waits.put(digest ?? "", account));
+      this.#putBack(this.#waits.put(digest ?? "", account, Date.now()));
       return;
     }
     if (digest !== null) this.#waits.clear(digest);
@@ -370,7 +370,7 @@ class LockHold implements Hold {
   readonly #ended = new AbortController();
   mayPostpone = false;
   #turn: TokenTurn | null = null;
-  #extending: Promise<unknown> = Promise.resolve();
+  #extending: Promise<void> = Promise.resolve();
 
   constructor(store: FleetStore, fence: Fence, lease: Lease, milliseconds: number) {
     this.#store = store;
@@ -403,7 +403,7 @@ class LockHold implements Hold {
     const turn = this.#turn;
     const fences = [this.#fence, ...(turn?.fence == null ? [] : [turn.fence])];
     const extending = Promise.all(fences.map((fence) => this.#store.extend(fence, this.#milliseconds)));
-    this.#extending = Promise.allSettled([this.#extending, extending]);
+    this.#extending = Promise.allSettled([this.#extending, extending]).then(() => {});
     const extended = await extending;
     // A token's turn may have ended meanwhile, and be another one's by now.
     if (extended.every((isOurs, index) => isOurs || (index > 0 && this.#turn !== turn))) return true;
@@ -420,7 +420,9 @@ class LockHold implements Hold {
     }
   }
 
-  end(): void {
+  /** An extension that is under way would lock anew what is unlocked. */
+  async end(): Promise<void> {
     this.#ended.abort();
+    await this.#extending;
   }
 }
