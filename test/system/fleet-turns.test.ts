@@ -11,6 +11,7 @@ import {
   serveFleet,
 } from "../../src/fleet/index.ts";
 import { Records, type RunRequest, type RunState, stateKey } from "../../src/fleet/records.ts";
+import type { Fence } from "../../src/fleet/store.ts";
 import type { Submitted } from "../../src/fleet/submit.ts";
 import type { Ran } from "../../src/model/fleet.ts";
 import { eachEngine, openedStore } from "../support/stores.ts";
@@ -54,13 +55,23 @@ async function leave(store: FleetStore, { run }: Asked, state: RunState): Promis
   expect(await new Records(store).write("state", stateKey(run, "a"), state, version)).toBe(true);
 }
 
+interface ServeOptions {
+  readonly leaseMilliseconds: number;
+  /** Its digest. */
+  readonly token: string | null;
+}
+
 /** Serves until the test ends, or what is returned is called. */
-function serve(store: FleetStore, run: (hold: Hold) => RunResult): () => Promise<void> {
+function serve(
+  store: FleetStore,
+  run: (hold: Hold) => RunResult,
+  { leaseMilliseconds, token }: ServeOptions = { leaseMilliseconds: LEASE_MILLISECONDS, token: null },
+): () => Promise<void> {
   const stop = new AbortController();
   const serving = serveFleet({
-    ...{ store, name: "w", slots: 1, leaseMilliseconds: LEASE_MILLISECONDS, stop: stop.signal },
+    ...{ store, name: "w", slots: 1, leaseMilliseconds, stop: stop.signal },
     find: async () => ({ type: "found", account: ACCOUNT }),
-    tokenOf: async () => null,
+    tokenOf: async () => token,
     refuses: async () => null,
     run: async (_account, _request, _pending, hold) => run(hold),
     fail: (...parts) => ran(1, `${parts.at(-1)}`),
@@ -78,26 +89,37 @@ eachEngine((serverOf) => {
   let prefixes = 0;
   const open = (): Promise<FleetStore> => openedStore(serverOf().url, `t${++prefixes}`, LEASE_MILLISECONDS);
 
-  test("an account is free as soon as it is done with, also when its lock was being extended", async () => {
+  test("an account is not unlocked while its lock is being extended", async () => {
     const store = await open();
-    const late = new Proxy(store, {
+    let extending = 0;
+    const unlocked: { readonly account: string; readonly extending: number }[] = [];
+    const slow = {
+      extend: async (...args: Parameters<FleetStore["extend"]>) => {
+        extending += 1;
+        await sleep(500);
+        const isOurs = await store.extend(...args);
+        extending -= 1;
+        return isOurs;
+      },
+      // That of the token comes first, and gives the next extension time to begin.
+      unlock: async (fence: Fence) => {
+        unlocked.push({ account: fence.account, extending });
+        await sleep(400);
+        await store.unlock(fence);
+      },
+    };
+    const slowed = new Proxy(store, {
       get: (target, key) => {
-        const value: unknown = Reflect.get(target, key);
-        if (key === "extend") {
-          return async (...args: Parameters<FleetStore["extend"]>) => {
-            await sleep(500);
-            return store.extend(...args);
-          };
-        }
+        const value: unknown = Reflect.get(key in slow ? slow : target, key);
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
     const { outcome } = await ask(store);
-    const end = serve(late, () => DONE);
+    const end = serve(slowed, () => DONE, { leaseMilliseconds: 300, token: DIGEST });
     expect(await outcome).toMatchObject({ outcome: { headline: "done" } });
     await end();
-    await sleep(700);
-    expect(await store.lock("a", LEASE_MILLISECONDS)).not.toBeNull();
+    expect(unlocked.map(({ account }) => account)).toEqual([`token/${DIGEST}`, "a"]);
+    expect(unlocked.at(-1)).toEqual({ account: "a", extending: 0 });
   });
 
   test("a run that ended ten workers is begun by no other, and fails", async () => {
