@@ -78,7 +78,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         permit?.release(null);
         return interrupted(state);
       }
-      if (prepared.call.method !== "GET" && !(await options.admit(signal))) {
+      if (prepared.call.method !== "GET" && !(await isAdmitted(permit, signal))) {
         permit?.release(null);
         return interrupted(state);
       }
@@ -101,6 +101,16 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       if (wait === null) return { ok: false, failure: failureOf(result, prepared, state) };
       // A throttled request waits in `limiter.acquire`, which keeps all others of its endpoint back as well.
       if (!(result.throttled && permit)) await clock.sleep(wait, state.effect === "unknown" ? signal : waits);
+    }
+  }
+
+  /** Who cannot be asked keeps no other request back. */
+  async function isAdmitted(permit: Permit | null, signal: AbortSignal | undefined): Promise<boolean> {
+    try {
+      return await options.admit(signal);
+    } catch (error) {
+      permit?.release(null);
+      throw error;
     }
   }
 

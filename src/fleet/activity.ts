@@ -10,6 +10,7 @@ import {
   type FinishedRun,
   type FleetCommand,
   type FleetStatus,
+  type RunningAccount,
   type WorkerStatus,
   type WorkerTotals,
 } from "../model/fleet.ts";
@@ -88,7 +89,7 @@ export class ActivityRecorder {
   report(event: WorkerEvent): void {
     switch (event.type) {
       case "begun":
-        this.#begun(event.account, event.request.command);
+        this.#begun(event.account, event.request.command, event.run);
         break;
       case "done":
         this.#done(event.account, event.request.command, event.outcome);
@@ -98,18 +99,29 @@ export class ActivityRecorder {
         this.#began.delete(event.account);
         this.#sent.delete(event.account);
         break;
+      case "postponed":
+        this.#left(event.account);
+        break;
+      // What was begun comes to an outcome all the same.
       case "refused":
       case "failed":
         break;
     }
   }
 
-  #begun(account: string, command: FleetCommand): void {
+  #begun(account: string, command: FleetCommand, run: string | null): void {
     const { worker, now } = this.#options;
     const since = now();
     this.#began.set(account, since);
     this.#sent.delete(account);
-    this.#change(account, ({ last }) => ({ running: { command, worker, since }, last }));
+    this.#change(account, ({ last }) => ({ running: { command, worker, since, run }, last }));
+  }
+
+  /** Given up before it came to anything: it waits again. */
+  #left(account: string): void {
+    this.#began.delete(account);
+    this.#sent.delete(account);
+    this.#change(account, ({ last }) => ({ running: null, last }));
   }
 
   #done(
@@ -211,12 +223,10 @@ export class StatusReader {
     const serving = new Set(found.flatMap(({ name, state }) => (state === "serving" ? [name] : [])));
     const accounts = this.#accounts.map(({ name, labels }, index): AccountStatus => {
       const { running = null, last = null } = activities[index] ?? {};
-      const runs = pending[index]?.runs ?? [];
-      const waiting = Math.max(0, runs.length - (running === null ? 0 : 1));
-      const since = runs.at(-waiting)?.at ?? null;
+      const waiting = (pending[index]?.runs ?? []).filter(({ run }) => run !== running?.run);
       return {
-        ...{ name, labels, waiting, waitingSince: waiting === 0 ? null : since, last },
-        running: running === null ? null : { ...running, isSilent: !serving.has(running.worker) },
+        ...{ name, labels, waiting: waiting.length, waitingSince: waiting[0]?.at ?? null, last },
+        running: running === null ? null : runningStatus(running, serving),
       };
     });
     return { at: now, accounts, queue: await this.#store.queue.counts(), workers: found };
@@ -243,6 +253,13 @@ export class StatusReader {
     }
     return values;
   }
+}
+
+function runningStatus(
+  { command, worker, since }: RunningAccount,
+  serving: ReadonlySet<string>,
+): NonNullable<AccountStatus["running"]> {
+  return { command, worker, since, isSilent: !serving.has(worker) };
 }
 
 function workerStatus(name: string, { hasEnded, ...record }: WorkerRecord, now: number): WorkerStatus {

@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackendFactory, type Job, Queue, type Telemetry, Worker } from "bullmq";
+import type { Outages } from "./outages.ts";
 import type { FleetQueue, Lease, QueueCounts } from "./queue.ts";
 import { reasonOf, type StoreOptions } from "./store.ts";
 
@@ -31,6 +32,7 @@ interface Backend {
   readonly factory?: BackendFactory;
   readonly prefix: string;
   readonly queue: string;
+  readonly outages: Outages;
 }
 
 export class BullQueue implements FleetQueue {
@@ -50,13 +52,26 @@ export class BullQueue implements FleetQueue {
   }
 
   #hasFailed = false;
+  /** Since its last answer. */
+  #isDown = false;
   readonly #report = (error: Error): void => {
     this.#hasFailed = true;
+    this.#isDown = true;
     this.#options.observer.unreachable(reasonOf(error).reason);
   };
 
   async enqueue(account: string): Promise<void> {
-    await this.#queue.add(account, {}, jobOptions(account));
+    await this.#add(account, {});
+  }
+
+  async wakeUp(account: string): Promise<void> {
+    await this.#add(account, { reschedule: true });
+  }
+
+  async #add(account: string, more: { readonly reschedule?: true }): Promise<void> {
+    const { deduplication, ...others } = jobOptions(account);
+    const options = { ...others, deduplication: { ...deduplication, ...more } };
+    await this.#backend.outages.wait(() => this.#queue.add(account, {}, options));
   }
 
   async schedule(account: string, milliseconds: number): Promise<void> {
@@ -89,7 +104,10 @@ export class BullQueue implements FleetQueue {
     try {
       this.#worker ??= await this.#open();
       const job = await this.#worker.getNextJob(token);
-      if (!this.#hasFailed) this.#options.observer.unreachable(null);
+      if (this.#isDown && !this.#hasFailed) {
+        this.#isDown = false;
+        this.#options.observer.unreachable(null);
+      }
       return job;
     } catch (error) {
       this.#report(error as Error);
@@ -108,8 +126,14 @@ export class BullQueue implements FleetQueue {
     };
     const worker = new BoundedWorker(queue, null, options, factory as never);
     worker.on("error", this.#report);
-    await worker.startStalledCheckTimer();
-    return worker;
+    try {
+      await worker.startStalledCheckTimer();
+      return worker;
+    } catch (error) {
+      // The next one has a connection of its own.
+      await worker.close(true).catch(() => {});
+      throw error;
+    }
   }
 
   async counts(): Promise<QueueCounts> {

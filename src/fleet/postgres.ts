@@ -11,16 +11,15 @@ import {
 import pg from "pg";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { BullQueue } from "./bullmq.ts";
+import { Outages } from "./outages.ts";
 import {
   type Fence,
   type FleetStore,
   MAX_RECORD_OCTETS,
   type OpenedStore,
   RECORD_LIFETIME_MILLISECONDS,
-  reasonOf,
   type StoreAddress,
   type StoredRecord,
-  type StoreObserver,
   type StoreOptions,
   storeFails,
   unfit,
@@ -32,7 +31,6 @@ const QUEUE_SCHEMA = "bullmq";
 const CONNECT_MILLISECONDS = 5_000;
 const QUERY_MILLISECONDS = 8_000;
 const MAX_CONNECTIONS = 6;
-const RETRY_MILLISECONDS = 500;
 
 const TABLES = `
 CREATE SCHEMA IF NOT EXISTS tenon_fleet;
@@ -64,7 +62,10 @@ export async function openPostgres(address: StoreAddress, options: StoreOptions)
   const problem = await withClient(address, async (client) => {
     await assertSchemaCompatibility(client, QUEUE_SCHEMA);
     await client.query("SELECT 1 FROM tenon_fleet.records, tenon_fleet.locks LIMIT 1");
-    if (options.readsOnly !== true) await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
+    if (options.readsOnly !== true) {
+      await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
+      await client.query(FORGET_LOCKS);
+    }
     return null;
   });
   return problem === null
@@ -147,21 +148,25 @@ ON CONFLICT (prefix, account) DO UPDATE
 SET fence = greatest(l.fence + 1, excluded.fence), expires = excluded.expires WHERE l.expires < now()
 RETURNING fence`;
 
+/** Of tokens there are new ones again and again. A counter that begins anew is ahead of the one that was forgotten. */
+const FORGET_LOCKS = `
+DELETE FROM tenon_fleet.locks WHERE account LIKE 'token/%' AND expires < now() - interval '7 days'`;
+
 class PostgresStore implements FleetStore {
   readonly queue: BullQueue;
   readonly #pool: pg.Pool;
   readonly #prefix: string;
-  readonly #observer: StoreObserver;
-  #isClosed = false;
+  readonly #outages: Outages;
 
   constructor(address: StoreAddress, options: StoreOptions) {
     this.#prefix = options.prefix;
-    this.#observer = options.observer;
+    this.#outages = new Outages(options.observer, isPassing);
     this.#pool = new pg.Pool(poolOptions(address));
-    this.#pool.on("error", (error) => this.#observer.unreachable(reasonOf(error).reason));
+    this.#pool.on("error", (error) => this.#outages.report(error));
     const factory = createPostgresBackend as never;
     const queue = `tenon-${options.prefix}`;
-    this.queue = new BullQueue({ connection: this.#pool as never, factory, prefix: queue, queue }, options);
+    const shared = { factory, prefix: queue, queue, outages: this.#outages };
+    this.queue = new BullQueue({ connection: this.#pool as never, ...shared }, options);
   }
 
   async read(key: string): Promise<StoredRecord | null> {
@@ -225,7 +230,7 @@ class PostgresStore implements FleetStore {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#outages.close();
     await this.queue.close();
     await this.#pool.end();
   }
@@ -239,17 +244,7 @@ class PostgresStore implements FleetStore {
   }
 
   /** Waits through an outage, as the client of Redis does. */
-  async #ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    for (;;) {
-      try {
-        const result = await this.#pool.query(text, [...values]);
-        this.#observer.unreachable(null);
-        return result;
-      } catch (error) {
-        if (this.#isClosed || !isPassing(error)) throw error;
-        this.#observer.unreachable(reasonOf(error).reason);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
-      }
-    }
+  #ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    return this.#outages.wait(() => this.#pool.query(text, [...values]));
   }
 }

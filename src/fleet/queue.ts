@@ -14,8 +14,13 @@ export interface Lease {
 }
 
 export interface FleetQueue {
-  /** An account waits once at most. One that is taken and is woken up meanwhile waits for another turn. */
+  /**
+   * An account waits once at most. One that is taken and is woken up meanwhile waits for another turn, and that is the one for which it is put
+   * back, if it is. One that was put back is taken when its time comes.
+   */
   enqueue(account: string): Promise<void>;
+  /** As `enqueue`, for what was not asked for before: an account that was put back is taken at once. */
+  wakeUp(account: string): Promise<void>;
   /** The account that has waited longest, when there is one. @returns null: nothing waits, is taken or will be back, or `signal` was aborted */
   take(signal: AbortSignal): Promise<Lease | null>;
   counts(): Promise<QueueCounts>;
@@ -42,6 +47,12 @@ export class EmbeddedQueue implements FleetQueue {
   async enqueue(account: string): Promise<void> {
     if (this.#active.has(account)) this.#again.add(account);
     else if (!this.#timers.has(account)) this.#wait(account);
+  }
+
+  async wakeUp(account: string): Promise<void> {
+    clearTimeout(this.#timers.get(account));
+    this.#timers.delete(account);
+    await this.enqueue(account);
   }
 
   async take(signal: AbortSignal): Promise<Lease | null> {

@@ -97,7 +97,8 @@ export interface ScheduledRun {
 
 /** What a worker does for an account now, and did last. */
 export interface Activity {
-  readonly running: RunningAccount | null;
+  /** `run`: as in `PendingRun`; null: scheduled. */
+  readonly running: (RunningAccount & { readonly run: string | null }) | null;
   readonly last: FinishedRun | null;
 }
 
@@ -144,6 +145,7 @@ const addresses: JsonObject = {
 const count: JsonObject = { type: "integer", minimum: 0, maximum: MAX_COUNT };
 const flag: JsonObject = { type: "boolean" };
 const digest: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
+const runId: JsonObject = { type: "string", pattern: "^[0-9a-f-]{36}$" };
 const line: JsonObject = { type: "string", maxLength: MAX_LINE_CHARACTERS };
 
 /** Every key of these must be there, and no other. */
@@ -204,7 +206,7 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
         additionalProperties: false,
         required: ["run", "digest", "plan", "at"],
         properties: {
-          run: { type: "string", pattern: "^[0-9a-f-]{36}$" },
+          run: runId,
           digest,
           plan: { oneOf: [digest, { type: "null" }] },
           at: { type: "number" },
@@ -245,7 +247,12 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
   }),
   names: exactly({ names: { type: "array", maxItems: 10_000, items: { type: "string", pattern: NAME } } }),
   activity: exactly({
-    running: { oneOf: [{ type: "null" }, exactly({ command, worker: line, since: time })] },
+    running: {
+      oneOf: [
+        { type: "null" },
+        exactly({ command, worker: line, since: time, run: { oneOf: [runId, { type: "null" }] } }),
+      ],
+    },
     last: {
       oneOf: [
         { type: "null" },

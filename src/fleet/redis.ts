@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { BullQueue } from "./bullmq.ts";
+import { Outages } from "./outages.ts";
 import {
   type Fence,
   type FleetStore,
@@ -79,9 +80,21 @@ function judge({ shown }: StoreAddress, info: string): Diagnostic | null {
 const LASTING = {
   maxRetriesPerRequest: null,
   retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_MILLISECONDS),
+  // The name of the primary may be another server's by now.
+  reconnectOnError: ({ message }: Error) => message.includes("READONLY"),
   connectTimeout: CONNECT_MILLISECONDS,
   socketTimeout: SILENCE_MILLISECONDS,
 };
+
+/**
+ * Replies of a server that is full, starts, fails over or is busy. Within a script of an older one they follow other words.
+ * https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors
+ */
+const PASSING = /\b(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN)\b/;
+
+function isPassing(error: unknown): boolean {
+  return error instanceof Error && PASSING.test(error.message);
+}
 
 /** KEYS: record, fence. ARGV: expected version, text, lifetime or "" for one without, count of the fence or "". */
 const WRITE = `
@@ -101,7 +114,13 @@ if redis.call('HSTRLEN', KEYS[1], 'd') > tonumber(ARGV[1]) then return {version,
 return {version, redis.call('HGET', KEYS[1], 'd')}`;
 
 /**
- * KEYS: lock, fence. ARGV: owner, time to live. A counter that was lost with the server's data goes on from the server's clock, which is
+ * How long a counter is kept that nobody takes: those of tokens and accounts that there are no more go away. A new one is ahead of it, and what
+ * was forgotten is extended by nobody.
+ */
+const FENCE_LIFETIME_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
+
+/**
+ * KEYS: lock, fence. ARGV: owner, time to live, lifetime of the counter. A counter that was lost with the server's data goes on from the server's clock, which is
  * ahead of every count.
  */
 const LOCK = `
@@ -112,14 +131,15 @@ local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local count = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, clock)
 local text = string.format('%.0f', count)
-redis.call('SET', KEYS[2], text)
+redis.call('SET', KEYS[2], text, 'PX', ARGV[3])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return text`;
 
-/** KEYS: lock, fence. ARGV: count, time to live. */
+/** KEYS: lock, fence. ARGV: count, time to live, lifetime of the counter. */
 const EXTEND = `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], 'extended:' .. ARGV[1], 'PX', ARGV[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
 
 /** KEYS: lock, fence. ARGV: count. */
@@ -131,28 +151,41 @@ class RedisStore implements FleetStore {
   readonly queue: BullQueue;
   readonly #client: Redis;
   readonly #prefix: string;
+  readonly #outages: Outages;
 
   constructor(address: StoreAddress, options: StoreOptions) {
     this.#prefix = `${ROOT}:${options.prefix}`;
     this.#client = new Redis(address.url, LASTING);
     this.#client.on("error", (error) => options.observer.unreachable(reasonOf(error).reason));
     this.#client.on("ready", () => options.observer.unreachable(null));
+    this.#outages = new Outages(options.observer, isPassing);
     const connection = { url: address.url, ...LASTING };
-    this.queue = new BullQueue({ connection: connection as never, prefix: this.#prefix, queue: "wake-ups" }, options);
+    const shared = { prefix: this.#prefix, queue: "wake-ups", outages: this.#outages };
+    this.queue = new BullQueue({ connection: connection as never, ...shared }, options);
+  }
+
+  #eval(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+    return this.#outages.wait(() => this.#client.call("EVAL", [script, keys.length, ...keys, ...values]));
   }
 
   async read(key: string): Promise<StoredRecord | null> {
-    const found = await this.#client.eval(READ, 1, this.#record(key), MAX_RECORD_OCTETS);
+    const found = await this.#eval(READ, [this.#record(key)], [MAX_RECORD_OCTETS]);
     if (!Array.isArray(found)) return null;
     const [version, text] = found;
     return { version: Number(version), text: typeof text === "string" ? text : null };
   }
 
   async versions(keys: readonly string[]): Promise<number[]> {
-    const pipeline = this.#client.pipeline();
-    for (const key of keys) pipeline.hget(this.#record(key), "v");
-    const answers = (await pipeline.exec()) ?? [];
-    return keys.map((_, index) => Number(answers[index]?.[1] ?? 0));
+    return this.#outages.wait(async () => {
+      const pipeline = this.#client.pipeline();
+      for (const key of keys) pipeline.hget(this.#record(key), "v");
+      const answers = (await pipeline.exec()) ?? [];
+      return keys.map((_, index) => {
+        const [error, version] = answers[index] ?? [null, null];
+        if (error !== null) throw error;
+        return Number(version ?? 0);
+      });
+    });
   }
 
   async write(
@@ -165,26 +198,28 @@ class RedisStore implements FleetStore {
     const [record, counter] = [this.#record(key), this.#fence(fence?.account ?? "")];
     const count = fence === null ? "" : String(fence.count);
     const lifetime = lifetimeMilliseconds ?? "";
-    return (await this.#client.eval(WRITE, 2, record, counter, expected, text, lifetime, count)) === 1;
+    return (await this.#eval(WRITE, [record, counter], [expected, text, lifetime, count])) === 1;
   }
 
   async renew(key: string, lifetimeMilliseconds: number): Promise<boolean> {
-    return (await this.#client.pexpire(this.#record(key), lifetimeMilliseconds)) === 1;
+    return this.#outages.wait(async () => (await this.#client.pexpire(this.#record(key), lifetimeMilliseconds)) === 1);
   }
 
   async lock(account: string, milliseconds: number): Promise<Fence | null> {
-    const [lock, counter] = [this.#lock(account), this.#fence(account)];
-    const count = await this.#client.eval(LOCK, 2, lock, counter, randomUUID(), milliseconds);
+    const [lock, counter, owner] = [this.#lock(account), this.#fence(account), randomUUID()];
+    const count = await this.#eval(LOCK, [lock, counter], [owner, milliseconds, FENCE_LIFETIME_MILLISECONDS]);
     return typeof count === "string" ? { account, count: Number(count) } : null;
   }
 
   async extend({ account, count }: Fence, milliseconds: number): Promise<boolean> {
     const [lock, counter] = [this.#lock(account), this.#fence(account)];
-    return (await this.#client.eval(EXTEND, 2, lock, counter, String(count), milliseconds)) === 1;
+    return (
+      (await this.#eval(EXTEND, [lock, counter], [String(count), milliseconds, FENCE_LIFETIME_MILLISECONDS])) === 1
+    );
   }
 
   async unlock({ account, count }: Fence): Promise<void> {
-    await this.#client.eval(UNLOCK, 2, this.#lock(account), this.#fence(account), String(count));
+    await this.#eval(UNLOCK, [this.#lock(account), this.#fence(account)], [String(count)]);
   }
 
   schedule(account: string, milliseconds: number): Promise<void> {
@@ -196,6 +231,7 @@ class RedisStore implements FleetStore {
   }
 
   async close(): Promise<void> {
+    this.#outages.close();
     await this.queue.close();
     this.#client.disconnect();
   }

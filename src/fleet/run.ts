@@ -61,8 +61,10 @@ class FleetState {
   readonly #accounts: ReadonlyMap<string, FleetAccount>;
   readonly #outcomes: KeptOutcomes = new KeptOutcomes();
   readonly #stopped = new AbortController();
-  /** Accounts whose turn has not come, by what they wait for; those that are here have it in use. */
+  /** Accounts whose turn has not come, by what they wait for; what is here is in use, or promised. */
   readonly #turns: Map<string, string[]> = new Map();
+  /** What an account will find that was put at the end of the queue, for its turn has come. */
+  readonly #promised: Map<string, string> = new Map();
   #reason: NotRunReason | null = null;
   #failures = 0;
 
@@ -108,7 +110,13 @@ class FleetState {
       try {
         if (account === undefined) continue;
         const key = (await this.#run.turnOf?.(account)) ?? null;
-        if (key !== null && !this.#takeTurn(key, account.name)) continue;
+        const promised = this.#promised.get(account.name) ?? null;
+        this.#promised.delete(account.name);
+        if (promised !== key) {
+          // Its token is another one by now.
+          if (promised !== null) await this.#passTurn(promised);
+          if (key !== null && !this.#takeTurn(key, account.name)) continue;
+        }
         turn = key;
         observe?.({ type: "begun", account: account.name });
         const outcome = await this.#run.runAccount(account);
@@ -136,10 +144,13 @@ class FleetState {
 
   /** The one that has waited longest is put at the end of the queue, before the queue can seem empty. */
   async #passTurn(key: string): Promise<void> {
-    const [next, ...others] = this.#turns.get(key) ?? [];
-    this.#turns.delete(key);
-    if (next !== undefined) await this.#run.queue.enqueue(next);
-    for (const account of others) await this.#run.queue.enqueue(account);
+    const next = this.#turns.get(key)?.shift();
+    if (next === undefined) {
+      this.#turns.delete(key);
+      return;
+    }
+    this.#promised.set(next, key);
+    await this.#run.queue.enqueue(next);
   }
 
   #judge({ code }: Ran): void {

@@ -120,6 +120,10 @@ export function parseStoreAddress(text: string): StoreAddress | null {
 
 /** Reasons of the system and of the servers, in words. */
 const REASONS: readonly (readonly [RegExp, string, string])[] = [
+  [/\bOOM\b/, "its memory is full", "Give it more memory, or look what else lies there."],
+  [/\bREADONLY\b|read-only transaction/, "it is a replica now", "Name the primary."],
+  [/\bMISCONF\b|\b53100\b/, "it cannot write to its disk", "Look into the server's log."],
+  [/\bLOADING\b|\b57P03\b/, "it is still loading its data", "Wait."],
   [/ECONNREFUSED/, "nobody listens there", "Start the server, or correct the address."],
   [/ENOTFOUND|EAI_AGAIN/, "the host name is not known", "Correct the address."],
   [

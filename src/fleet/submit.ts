@@ -101,6 +101,7 @@ export class Submission {
     const own = trace === null ? {} : { trace };
     const pending: PendingRun = { run: this.#run, digest, plan, at: Date.now(), ...own };
     await this.#ask(account.name, pending);
+    await this.#options.store.queue.wakeUp(account.name);
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, {
         account: account.name,
@@ -129,7 +130,6 @@ export class Submission {
       // What was forgotten by whoever asked is dropped before what is asked now.
       return { runs: [...runs, pending].slice(-MAX_PENDING_RUNS) };
     });
-    await this.#options.store.queue.enqueue(account);
   }
 
   async #poll(): Promise<void> {
@@ -214,7 +214,10 @@ export class Submission {
     if (now - this.#repeatedAt < REPEAT_MILLISECONDS) return;
     this.#repeatedAt = now;
     await this.#records.write("request", requestKey(this.#run), this.#options.request, 0);
-    for (const { account, pending } of this.#waiting.values()) await this.#ask(account, pending);
+    for (const { account, pending } of this.#waiting.values()) {
+      await this.#ask(account, pending);
+      await this.#options.store.queue.enqueue(account);
+    }
   }
 }
 

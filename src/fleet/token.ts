@@ -12,6 +12,8 @@ import type { Fence, FleetStore } from "./store.ts";
 /** How long an entry is put back whose token is in use, for each that waits for it. */
 const BUSY_MILLISECONDS = 500;
 const MAX_BUSY_MILLISECONDS = 15_000;
+/** Whoever waited for a token that nobody has asked for since has had it from another worker, or has another one now. */
+const FORGOTTEN_MILLISECONDS = 4 * MAX_BUSY_MILLISECONDS;
 
 /** HMAC-SHA-256 of the token under the service's address, in hexadecimal: the same token elsewhere is another account's. */
 export function tokenDigestOf({ baseUrl }: Pick<FleetAccount, "baseUrl">, token: string): string {
@@ -62,13 +64,25 @@ export class TokenTurn {
 
 /** When a worker asks again for tokens that are in use: the more entries wait for one, the later each, so that they take no slot from others. */
 export class TokenWaits {
-  readonly #waiting: Map<string, Set<string>> = new Map();
+  /** Names by digest, those last whose token was asked for last. */
+  readonly #waiting: Map<string, { readonly accounts: Set<string>; readonly at: number }> = new Map();
 
-  /** @returns milliseconds */
-  put(digest: string, account: string): number {
-    const waiting = this.#waiting.get(digest) ?? new Set();
-    this.#waiting.set(digest, waiting.add(account));
-    return Math.min(waiting.size * BUSY_MILLISECONDS, MAX_BUSY_MILLISECONDS);
+  /** @param now milliseconds of any clock @returns milliseconds */
+  put(digest: string, account: string, now: number): number {
+    const accounts = this.#waiting.get(digest)?.accounts ?? new Set();
+    accounts.add(account);
+    this.#waiting.delete(digest);
+    this.#waiting.set(digest, { accounts, at: now });
+    for (const [other, { at }] of this.#waiting) {
+      if (now - at < FORGOTTEN_MILLISECONDS) break;
+      this.#waiting.delete(other);
+    }
+    return Math.min(accounts.size * BUSY_MILLISECONDS, MAX_BUSY_MILLISECONDS);
+  }
+
+  /** Tokens of which it is known who waits for them. */
+  get count(): number {
+    return this.#waiting.size;
   }
 
   /** Those that still wait are counted anew. */

@@ -95,7 +95,8 @@ interface Postponed {
 }
 
 export type WorkerEvent =
-  | { readonly type: "begun"; readonly account: string; readonly request: RunRequest }
+  /** `run`: as in `PendingRun`; null: scheduled. */
+  | { readonly type: "begun"; readonly account: string; readonly request: RunRequest; readonly run: string | null }
   | { readonly type: "done"; readonly account: string; readonly request: RunRequest; readonly outcome: Ran }
   | { readonly type: "refused"; readonly account: string; readonly reason: string }
   | { readonly type: "postponed"; readonly account: string; readonly milliseconds: number }
@@ -144,6 +145,8 @@ class AccountTurn {
   #isLeft = false;
   /** It is put back for so long, unless it is taken sooner for another reason. */
   #backMilliseconds = Number.POSITIVE_INFINITY;
+  /** What waited for the account when it was taken. */
+  #known: ReadonlySet<string> = new Set();
 
   constructor(options: WorkerOptions, lease: Lease, waits: TokenWaits) {
     this.#options = options;
@@ -163,13 +166,28 @@ class AccountTurn {
       this.#isLeft = true;
     }
     const milliseconds = this.#isLeft ? Math.min(LATER_MILLISECONDS, this.#backMilliseconds) : this.#backMilliseconds;
-    await (Number.isFinite(milliseconds) ? this.#lease.later(milliseconds) : this.#lease.done());
+    if (!Number.isFinite(milliseconds)) return this.#lease.done();
+    await this.#lease.later(milliseconds);
+    if (milliseconds > LATER_MILLISECONDS) await this.#wakeUpForNews();
+  }
+
+  /** What was asked for while the account was taken does not wait for as long as what was put back. */
+  async #wakeUpForNews(): Promise<void> {
+    const { account } = this.#lease;
+    try {
+      const { value } = await this.#records.read("pending", pendingKey(account));
+      const isNew = value?.runs.some(({ run }) => !this.#known.has(run)) ?? false;
+      if (isNew) await this.#options.store.queue.wakeUp(account);
+    } catch (error) {
+      this.#options.observe({ type: "failed", account, error });
+    }
   }
 
   async #serveLocked(): Promise<void> {
     const { account } = this.#lease;
     const { store, leaseMilliseconds } = this.#options;
     const pending = await this.#records.read("pending", pendingKey(account));
+    this.#known = new Set(pending.value?.runs.map(({ run }) => run));
     const schedule = await this.#dueSchedule(account);
     if ((pending.value?.runs ?? []).length === 0 && schedule === null) return;
     const fence = await store.lock(account, leaseMilliseconds);
@@ -185,7 +203,7 @@ class AccountTurn {
       }
       if (schedule !== null && !hold.lost.aborted) await this.#runScheduled(schedule, fence, hold);
     } finally {
-      hold.end();
+      await hold.end();
       if (hold.lost.aborted) {
         // The token alone may have been lost: then nobody else has the account.
         this.#isLeft = true;
@@ -221,7 +239,7 @@ class AccountTurn {
     const digest = own.type === "found" ? await this.#options.tokenOf(own.account, request) : null;
     const turn = await TokenTurn.take(store, digest, leaseMilliseconds);
     if (turn === null) {
-      this.#putBack(this.#waits.put(digest ?? "", account));
+      this.#putBack(this.#waits.put(digest ?? "", account, Date.now()));
       return;
     }
     if (digest !== null) this.#waits.clear(digest);
@@ -278,7 +296,7 @@ class AccountTurn {
   }
 
   async #run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
-    this.#options.observe({ type: "begun", account: account.name, request });
+    this.#options.observe({ type: "begun", account: account.name, request, run: pending?.run ?? null });
     let result: RunResult;
     try {
       result = await this.#options.run(account, request, pending, hold);
@@ -356,7 +374,7 @@ class LockHold implements Hold {
   readonly #ended = new AbortController();
   mayPostpone = false;
   #turn: TokenTurn | null = null;
-  #extending: Promise<unknown> = Promise.resolve();
+  #extending: Promise<void> = Promise.resolve();
 
   constructor(store: FleetStore, fence: Fence, lease: Lease, milliseconds: number) {
     this.#store = store;
@@ -389,7 +407,7 @@ class LockHold implements Hold {
     const turn = this.#turn;
     const fences = [this.#fence, ...(turn?.fence == null ? [] : [turn.fence])];
     const extending = Promise.all(fences.map((fence) => this.#store.extend(fence, this.#milliseconds)));
-    this.#extending = Promise.allSettled([this.#extending, extending]);
+    this.#extending = Promise.allSettled([this.#extending, extending]).then(() => {});
     const extended = await extending;
     // A token's turn may have ended meanwhile, and be another one's by now.
     if (extended.every((isOurs, index) => isOurs || (index > 0 && this.#turn !== turn))) return true;
@@ -406,7 +424,9 @@ class LockHold implements Hold {
     }
   }
 
-  end(): void {
+  /** An extension that is under way would lock anew what is unlocked. */
+  async end(): Promise<void> {
     this.#ended.abort();
+    await this.#extending;
   }
 }

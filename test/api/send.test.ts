@@ -57,6 +57,23 @@ describe("a request", () => {
   });
 });
 
+describe("a right that cannot be asked for", () => {
+  it("is thrown, and keeps no other request back", async () => {
+    const server = await serve((_request, response) => json(response, 200, { id: 1 }));
+    let isLost = true;
+    const admit = async (): Promise<boolean> => {
+      if (isLost) throw new Error("nobody knows");
+      return true;
+    };
+    const { api } = await open(server.baseUrl, { concurrency: 1, admit });
+    await expect(api.send(POST)).rejects.toThrow("nobody knows");
+    expect((await api.send(GET)).ok).toBe(true);
+    isLost = false;
+    expect((await api.send(POST)).ok).toBe(true);
+    expect(server.requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
+  });
+});
+
 describe("a refusal", () => {
   it.each([400, 401, 403, 404, 405])("%i is final, keeps the service's words and had no effect", async (status) => {
     const server = await serve((_request, response) => error(response, status, "Because I say so.", "ttl_sec"));

@@ -84,7 +84,7 @@ test("a worker that waits ends when it is told to, and when the last account is 
   expect(await idle).toBeNull();
 });
 
-test("an account that is put back is not taken before its time, however often it is woken up", async () => {
+test("an account that is put back is not taken before its time, however often it is enqueued", async () => {
   const queue = new EmbeddedQueue();
   await queue.enqueue("a");
   const lease = await queue.take(NEVER);

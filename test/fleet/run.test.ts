@@ -86,3 +86,38 @@ test("a slow account does not hold up the others", async () => {
   expect(await run({ a: 0, b: 0, c: 0, d: 0 }, { workers: 2, runAccount })).toBe("a:0 b:0 c:0 d:0");
   expect(begun).toEqual(["a", "b", "c", "d"]);
 });
+
+/** Accounts a1 to a500, with nothing in them. */
+const MANY = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`a${index + 1}`, 0]));
+
+test("accounts that need the same run one at a time, in their order, and each asks twice at most", async () => {
+  const begun: string[] = [];
+  let [running, most, asked] = [0, 0, 0];
+  const turnOf = async (): Promise<string> => {
+    asked += 1;
+    return "token";
+  };
+  const runAccount: FleetRun["runAccount"] = async ({ name }) => {
+    begun.push(name);
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+    return { type: "ran", code: 0, headline: "", text: "", markup: "plain", document: null };
+  };
+  const done = await run(MANY, { workers: 4, turnOf, runAccount });
+  expect(done.match(/:0/g)).toHaveLength(500);
+  expect([begun, most]).toEqual([Object.keys(MANY), 1]);
+  expect(asked).toBeLessThanOrEqual(1_000);
+});
+
+test("an account whose token is another one by its turn gives the turn to the next", async () => {
+  const looks = new Map<string, number>();
+  const turnOf = async ({ name }: FleetAccount): Promise<string> => {
+    const look = (looks.get(name) ?? 0) + 1;
+    looks.set(name, look);
+    return name === "b" && look > 1 ? "other" : "token";
+  };
+  expect(await run({ a: 0, b: 0, c: 0, d: 0 }, { workers: 3, turnOf })).toBe("a:0 b:0 c:0 d:0");
+  expect(looks.get("b")).toBe(2);
+});

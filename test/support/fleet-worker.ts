@@ -7,12 +7,12 @@ export interface StartedWorker {
   readonly child: ChildProcessWithoutNullStreams;
   readonly end: Promise<Ended>;
   said(): string;
-  untilSaid(text: string): Promise<void>;
+  untilSaid(text: string | RegExp): Promise<void>;
 }
 
-/** Starts a worker, and waits until it serves. */
+/** Starts a worker with a short lease, and waits until it serves. */
 export async function startedWorker(options: RunOptions, args: readonly string[]): Promise<StartedWorker> {
-  const child = start(["fleet", "worker", ...args], options);
+  const child = start(["fleet", "worker", "--lease", "2s", ...args], options);
   let text = "";
   const waiting = new Set<() => void>();
   child.stderr.setEncoding("utf8").on("data", (more: string) => {
@@ -20,10 +20,10 @@ export async function startedWorker(options: RunOptions, args: readonly string[]
     for (const look of waiting) look();
   });
   const end = ended(child);
-  const untilSaid = (wanted: string): Promise<void> =>
+  const untilSaid = (wanted: string | RegExp): Promise<void> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        if (!text.includes(wanted)) return;
+        if (typeof wanted === "string" ? !text.includes(wanted) : !wanted.test(text)) return;
         waiting.delete(look);
         resolve();
       };
@@ -33,4 +33,10 @@ export async function startedWorker(options: RunOptions, args: readonly string[]
     });
   await untilSaid("Serving");
   return { child, end, said: () => text, untilSaid };
+}
+
+/** In order, or by another signal. */
+export async function stopped({ child, end }: StartedWorker, signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
+  child.kill(signal);
+  return end;
 }

@@ -6,6 +6,9 @@ import { createServer, type Server, type Socket, connect as tcp } from "node:net
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
+import { openStore, prepareStore } from "../../src/fleet/open-store.ts";
+import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
 
 export interface StoreServer {
   readonly url: string;
@@ -137,6 +140,49 @@ export async function startPostgres(): Promise<StoreServer> {
     };
   };
   return start();
+}
+
+const ENGINES = { redis: startRedis, postgres: startPostgres } as const;
+export type EngineName = keyof typeof ENGINES;
+
+/** A server that a fleet can use. */
+export async function startEngine(name: EngineName): Promise<StoreServer> {
+  const server = await ENGINES[name]();
+  const address = parseStoreAddress(server.url);
+  if (address === null) throw new Error("no address");
+  // PostgreSQL listens before it lets anybody in.
+  for (let looks = 0; looks < MAX_START_LOOKS; looks += 1) {
+    if ((await prepareStore(address)) === null) return server;
+    await sleep(30);
+  }
+  throw new Error(`${name} cannot be prepared`);
+}
+
+/** One suite for each engine of a fleet's queue. @param serverOf for tests: each suite has a server of its own */
+export function eachEngine(suite: (serverOf: () => StoreServer, name: EngineName) => void): void {
+  for (const name of ["redis", "postgres"] as const) {
+    describe(name, () => {
+      let server: StoreServer | null = null;
+      beforeAll(async () => {
+        server = await startEngine(name);
+      });
+      afterAll(() => server?.stop());
+      suite(() => {
+        if (server === null) throw new Error(`${name} does not run`);
+        return server;
+      }, name);
+    });
+  }
+}
+
+/** @param prefix keeps fleets apart */
+export async function openedStore(url: string, prefix: string, leaseMilliseconds: number): Promise<FleetStore> {
+  const address = parseStoreAddress(url);
+  if (address === null) throw new Error("no address");
+  const opened = await openStore(address, { prefix, leaseMilliseconds, observer: { unreachable: () => {} } });
+  if (!opened.ok) throw new Error(opened.diagnostic.summary);
+  onTestFinished(() => opened.store.close());
+  return opened.store;
 }
 
 export interface StoreProxy {

@@ -221,6 +221,17 @@ test("a worker says what an account came to once nothing waits for it", async ()
   expect(await Promise.all(waiting)).toEqual([0]);
 });
 
+test("what is asked for while a scheduled comparison runs is counted as waiting", async () => {
+  const fleet = await fleetOf(1, { latencyMilliseconds: 20_000 });
+  const queue = queueArgs();
+  await serving(["fleet", "worker", ...queue], fleet, /Serving/);
+  expect((await run(["fleet", "schedule", "drift", "--every", "1h", ...queue], fleet)).code).toBe(0);
+  const account = async () => (await statusOf(fleet, queue)).accounts[0];
+  await expect.poll(account, { timeout: 30_000 }).toMatchObject({ waiting: 0, running: { command: "drift" } });
+  start(["fleet", "plan", ...queue], fleet);
+  await expect.poll(account, { timeout: 30_000 }).toMatchObject({ waiting: 1, running: { command: "drift" } });
+});
+
 test("a page is kept up to date, stays text, and ends with the command", async () => {
   const fleet = await fleetOf(4);
   const queue = queueArgs();

@@ -1,132 +1,149 @@
 /** What every engine of a fleet's queue does alike: one suite for the queue in the process, Redis and PostgreSQL. */
 
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { openStore, prepareStore } from "../../src/fleet/open-store.ts";
+import { Redis } from "ioredis";
+import pg from "pg";
+import { describe, expect, test } from "vitest";
 import { EmbeddedQueue, type FleetQueue } from "../../src/fleet/queue.ts";
-import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
-import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
+import type { FleetStore } from "../../src/fleet/store.ts";
+import { eachEngine, openedStore } from "../support/stores.ts";
 
-const SERVERS = { redis: startRedis, postgres: startPostgres } as const;
 const LEASE_MILLISECONDS = 2_000;
 
-for (const [name, start] of Object.entries(SERVERS)) {
-  describe(name, () => {
-    let server: StoreServer;
-    let prefixes = 0;
-    beforeAll(async () => {
-      server = await start();
-      const address = parseStoreAddress(server.url);
-      expect(address && (await prepareStore(address))).toBeNull();
-    });
-    afterAll(() => server.stop());
+eachEngine((serverOf) => {
+  let prefixes = 0;
 
-    /** On a prefix of its own, or with others on one. */
-    async function open(prefix: string = `p${++prefixes}`): Promise<FleetStore> {
-      const address = parseStoreAddress(server.url);
-      if (address === null) throw new Error("no address");
-      const observer = { unreachable: () => {} };
-      const opened = await openStore(address, { prefix, leaseMilliseconds: LEASE_MILLISECONDS, observer });
-      if (!opened.ok) throw new Error(opened.diagnostic.summary);
-      onTestFinished(() => opened.store.close());
-      return opened.store;
-    }
+  /** On a prefix of its own, or with others on one. */
+  function open(prefix: string = `p${++prefixes}`): Promise<FleetStore> {
+    return openedStore(serverOf().url, prefix, LEASE_MILLISECONDS);
+  }
 
-    queueSuite(async () => (await open()).queue);
+  queueSuite(async () => (await open()).queue);
 
-    test("an account whose worker is silent is another worker's", async () => {
-      const [first, second] = [await open("silent"), await open("silent")];
-      await first.queue.enqueue("a");
-      expect((await taken(first.queue)).account).toBe("a");
-      const lease = await taken(second.queue);
+  test("an account whose worker is silent is another worker's", async () => {
+    const [first, second] = [await open("silent"), await open("silent")];
+    await first.queue.enqueue("a");
+    expect((await taken(first.queue)).account).toBe("a");
+    const lease = await taken(second.queue);
+    expect(lease.account).toBe("a");
+    await lease.done();
+  });
+
+  test("fleets with other prefixes do not meet", async () => {
+    const [one, two] = [await open("one"), await open("two")];
+    await one.queue.enqueue("a");
+    await one.write("k", "1", 0, null);
+    expect(await two.read("k")).toBeNull();
+    await two.queue.enqueue("b");
+    expect((await taken(two.queue)).account).toBe("b");
+  });
+
+  test("a scheduled account is woken up again and again, until it is no longer", async () => {
+    const store = await open();
+    await store.schedule("a", 100);
+    for (let turns = 0; turns < 3; turns += 1) {
+      const lease = await taken(store.queue);
       expect(lease.account).toBe("a");
       await lease.done();
-    });
-
-    test("fleets with other prefixes do not meet", async () => {
-      const [one, two] = [await open("one"), await open("two")];
-      await one.queue.enqueue("a");
-      await one.write("k", "1", 0, null);
-      expect(await two.read("k")).toBeNull();
-      await two.queue.enqueue("b");
-      expect((await taken(two.queue)).account).toBe("b");
-    });
-
-    test("a scheduled account is woken up again and again, until it is no longer", async () => {
-      const store = await open();
-      await store.schedule("a", 100);
-      for (let turns = 0; turns < 3; turns += 1) {
-        const lease = await taken(store.queue);
-        expect(lease.account).toBe("a");
-        await lease.done();
-      }
-      await store.schedule("a", 0);
-    });
-
-    test("a record is written by whoever has read its last version", async () => {
-      const store = await open();
-      expect(await store.read("k")).toBeNull();
-      expect(await store.write("k", "one", 0, null)).toBe(true);
-      expect(await store.write("k", "two", 0, null)).toBe(false);
-      expect(await store.write("k", "two", 1, null)).toBe(true);
-      expect(await store.write("k", "three", 1, null)).toBe(false);
-      expect(await store.read("k")).toEqual({ version: 2, text: "two" });
-      expect(await store.versions(["k", "none"])).toEqual([2, 0]);
-    });
-
-    test("to write the same once more, for the answer was lost, is no conflict", async () => {
-      const store = await open();
-      expect(await store.write("k", "one", 0, null)).toBe(true);
-      expect(await store.write("k", "one", 0, null)).toBe(true);
-      expect((await store.read("k"))?.version).toBe(1);
-    });
-
-    test("of many that write at once one wins", async () => {
-      const store = await open();
-      const won = await Promise.all(Array.from({ length: 20 }, (_, index) => store.write("k", `${index}`, 0, null)));
-      expect(won.filter(Boolean)).toHaveLength(1);
-    });
-
-    test("a lock has one holder, and each holder a larger count than those before", async () => {
-      const store = await open();
-      const first = await store.lock("a", 60_000);
-      expect(await store.lock("a", 60_000)).toBeNull();
-      expect(await store.lock("b", 60_000)).not.toBeNull();
-      if (first === null) throw new Error("no lock");
-      await store.unlock(first);
-      const second = await store.lock("a", 60_000);
-      expect(second?.count).toBeGreaterThan(first.count);
-    });
-
-    test("a lock whose time ran out is extended as long as nobody else took it, and is lost then", async () => {
-      const store = await open();
-      const first = await store.lock("a", 50);
-      if (first === null) throw new Error("no lock");
-      await new Promise((resolve) => setTimeout(resolve, 120));
-      expect(await store.extend(first, 50)).toBe(true);
-      expect(await store.lock("a", 50)).toBeNull();
-      await new Promise((resolve) => setTimeout(resolve, 120));
-      const second = await store.lock("a", 60_000);
-      if (second === null) throw new Error("no lock");
-      expect(await store.extend(first, 60_000)).toBe(false);
-      await store.unlock(first);
-      expect(await store.lock("a", 60_000)).toBeNull();
-      expect(await store.extend(second, 60_000)).toBe(true);
-    });
-
-    test("whoever lost the lock cannot write", async () => {
-      const store = await open();
-      const first = await store.lock("a", 1);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      const second = await store.lock("a", 60_000);
-      expect(await store.write("k", "late", 0, first)).toBe(false);
-      expect(await store.write("k", "own", 0, second)).toBe(true);
-      expect(await store.write("k", "late", 1, first)).toBe(false);
-      expect(await store.read("k")).toEqual({ version: 1, text: "own" });
-    });
+    }
+    await store.schedule("a", 0);
   });
-}
+
+  test("a record is written by whoever has read its last version", async () => {
+    const store = await open();
+    expect(await store.read("k")).toBeNull();
+    expect(await store.write("k", "one", 0, null)).toBe(true);
+    expect(await store.write("k", "two", 0, null)).toBe(false);
+    expect(await store.write("k", "two", 1, null)).toBe(true);
+    expect(await store.write("k", "three", 1, null)).toBe(false);
+    expect(await store.read("k")).toEqual({ version: 2, text: "two" });
+    expect(await store.versions(["k", "none"])).toEqual([2, 0]);
+  });
+
+  test("to write the same once more, for the answer was lost, is no conflict", async () => {
+    const store = await open();
+    expect(await store.write("k", "one", 0, null)).toBe(true);
+    expect(await store.write("k", "one", 0, null)).toBe(true);
+    expect((await store.read("k"))?.version).toBe(1);
+  });
+
+  test("of many that write at once one wins", async () => {
+    const store = await open();
+    const won = await Promise.all(Array.from({ length: 20 }, (_, index) => store.write("k", `${index}`, 0, null)));
+    expect(won.filter(Boolean)).toHaveLength(1);
+  });
+
+  test("a lock has one holder, and each holder a larger count than those before", async () => {
+    const store = await open();
+    const first = await store.lock("a", 60_000);
+    expect(await store.lock("a", 60_000)).toBeNull();
+    expect(await store.lock("b", 60_000)).not.toBeNull();
+    if (first === null) throw new Error("no lock");
+    await store.unlock(first);
+    const second = await store.lock("a", 60_000);
+    expect(second?.count).toBeGreaterThan(first.count);
+  });
+
+  test("a lock whose time ran out is extended as long as nobody else took it, and is lost then", async () => {
+    const store = await open();
+    const first = await store.lock("a", 50);
+    if (first === null) throw new Error("no lock");
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    expect(await store.extend(first, 50)).toBe(true);
+    expect(await store.lock("a", 50)).toBeNull();
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    const second = await store.lock("a", 60_000);
+    if (second === null) throw new Error("no lock");
+    expect(await store.extend(first, 60_000)).toBe(false);
+    await store.unlock(first);
+    expect(await store.lock("a", 60_000)).toBeNull();
+    expect(await store.extend(second, 60_000)).toBe(true);
+  });
+
+  test("the counter of a token that nobody uses any more is forgotten, and goes on ahead of its last count", async () => {
+    const store = await open("tokens");
+    const first = await store.lock("token/x", 60_000);
+    if (first === null) throw new Error("no lock");
+    expect(await keptCounters(serverOf().url)).toBe(1);
+    await store.unlock(first);
+    const second = await (await open("tokens")).lock("token/x", 60_000);
+    expect(second?.count).toBeGreaterThan(first.count);
+    expect(await store.extend(first, 60_000)).toBe(false);
+    if (second !== null) await store.unlock(second);
+    // PostgreSQL forgets when a store is opened, Redis when the time has come.
+    await open("tokens");
+    expect(await keptCounters(serverOf().url)).toBe(0);
+  });
+
+  test("whoever lost the lock cannot write", async () => {
+    const store = await open();
+    const first = await store.lock("a", 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const second = await store.lock("a", 60_000);
+    expect(await store.write("k", "late", 0, first)).toBe(false);
+    expect(await store.write("k", "own", 0, second)).toBe(true);
+    expect(await store.write("k", "late", 1, first)).toBe(false);
+    expect(await store.read("k")).toEqual({ version: 1, text: "own" });
+  });
+});
 
 describe("embedded", () => queueSuite(async () => new EmbeddedQueue()));
+
+/** Counters of tokens that are in use, or are kept for ever. */
+async function keptCounters(url: string): Promise<number> {
+  if (url.startsWith("redis")) {
+    const client = new Redis(url);
+    const keys = await client.keys("*:fence:token/*");
+    const locks = await client.keys("*:lock:token/*");
+    const times = await Promise.all(keys.map((key) => client.pttl(key)));
+    client.disconnect();
+    return locks.length + times.filter((time) => time < 0).length;
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query("SELECT 1 FROM tenon_fleet.locks WHERE account LIKE 'token/%'");
+  await client.end();
+  return rows.length;
+}
 
 async function taken(queue: FleetQueue) {
   const lease = await queue.take(new AbortController().signal);
@@ -166,6 +183,25 @@ function queueSuite(open: () => Promise<FleetQueue>): void {
     expect(again.account).toBe("a");
     expect(await again.extend()).toBe(true);
     await again.done();
+  });
+
+  test("an account that was put back for long is taken at once when it is woken up, and is not by what was asked for before", async () => {
+    const queue = await open();
+    await queue.enqueue("a");
+    await (await taken(queue)).later(1_800_000);
+    await queue.enqueue("a");
+    await queue.enqueue("b");
+    const other = await taken(queue);
+    expect(other.account).toBe("b");
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 1, delayed: 1 });
+    await queue.wakeUp("a");
+    const again = await taken(queue);
+    expect(again.account).toBe("a");
+    expect((await queue.counts()).delayed).toBe(0);
+    for (const lease of [again, other]) await lease.done();
+    await queue.wakeUp("a");
+    await (await taken(queue)).done();
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0 });
   });
 
   test("who stops waiting gets nothing", async () => {

@@ -1,11 +1,11 @@
 /** Entries of a fleet with one token: they take turns, and share what is known of the limits. */
 
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
-import { type Ended, emulator, ended, folder, type RunOptions, run, start } from "../cli/run.ts";
+import { emulator, ended, folder, type RunOptions, run, start } from "../cli/run.ts";
 import { fleetOf } from "../support/fleet.ts";
-import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
+import { startedWorker, stopped } from "../support/fleet-worker.ts";
+import { eachEngine } from "../support/stores.ts";
 
 /** With the list of domains all that a window lets through: the second finds nothing left. */
 const ZONES = 99;
@@ -60,71 +60,42 @@ test("in one process their requests do not interleave, and none is refused for i
   expect(turnsOf(service)).toBe("one two");
 });
 
-/** Starts a worker, and waits until it serves. */
-async function worker(options: RunOptions, args: readonly string[]): Promise<ChildProcessWithoutNullStreams> {
-  const child = start(["fleet", "worker", "--lease", "2s", ...args], options);
-  await new Promise<void>((resolve, reject) => {
-    let said = "";
-    child.stderr.on("data", (text) => {
-      said += text;
-      if (said.includes("Serving")) resolve();
-    });
-    child.on("exit", () => reject(new Error(said)));
+eachEngine((serverOf) => {
+  test("two workers at once do not let their requests interleave, and none is refused for its number", async () => {
+    const { service, ...options } = await sharedToken();
+    const queueArgs = ["--queue", serverOf().url];
+    const workers = [await startedWorker(options, queueArgs), await startedWorker(options, queueArgs)];
+    const planned = await run(["fleet", "plan", ...queueArgs], options);
+    expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining("2 accounts: 2 done")]);
+    expect(refused(service)).toBe(0);
+    expect(["one two", "two one"]).toContain(turnsOf(service));
+    for (const worker of workers) expect((await stopped(worker)).code).toBe(143);
   });
-  return child;
-}
 
-async function stopped(child: ChildProcessWithoutNullStreams): Promise<Ended> {
-  child.kill("SIGTERM");
-  return ended(child);
-}
-
-const ENGINES = { redis: startRedis, postgres: startPostgres } as const;
-
-for (const [engine, startServer] of Object.entries(ENGINES)) {
-  describe(engine, () => {
-    let server: StoreServer;
-    beforeAll(async () => {
-      server = await startServer();
-    });
-    afterAll(() => server.stop());
-
-    test("two workers at once do not let their requests interleave, and none is refused for its number", async () => {
-      const { service, ...options } = await sharedToken();
-      const queueArgs = ["--queue", server.url];
-      expect(await run(["fleet", "prepare", ...queueArgs])).toMatchObject({ code: 0 });
-      const children = [await worker(options, queueArgs), await worker(options, queueArgs)];
-      const planned = await run(["fleet", "plan", ...queueArgs], options);
-      expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining("2 accounts: 2 done")]);
-      expect(refused(service)).toBe(0);
-      expect(["one two", "two one"]).toContain(turnsOf(service));
-      for (const child of children) expect((await stopped(child)).code).toBe(143);
-    });
-
-    test("an account whose service asks for a long wait takes no slot from the next", async () => {
-      const fleet = await fleetOf(2);
-      const effect = { type: "status" as const, status: 429, retryAfterSeconds: 1_800 };
-      fleet.accounts[0]?.service.setFaults([{ effect }]);
-      const queueArgs = ["--queue", server.url, "--prefix", "waits"];
-      const child = await worker(fleet, ["--workers", "1", ...queueArgs]);
-      const said = new Promise<void>((resolve) => {
-        let text = "";
-        child.stderr.on("data", (more) => {
-          text += more;
-          if (text.includes("a1: put back for 1800 s") && text.includes("a2: plan: ")) resolve();
-        });
-      });
-      const planning = start(["fleet", "plan", ...queueArgs], fleet);
-      const planned = ended(planning);
-      await said;
-      // What was put back has not begun, and can be taken back.
-      planning.kill("SIGINT");
-      const { code, stdout } = await planned;
-      expect([code, stdout]).toEqual([130, expect.stringMatching(/^a1 +not run/m)]);
-      // Nothing was asked for twice.
-      const paths = fleet.accounts[0]?.service.requests.map(({ path }) => path) ?? [];
-      expect(paths.length).toBe(new Set(paths).size);
-      await stopped(child);
-    });
+  test("an account whose service asks for a long wait takes no slot from the next", async () => {
+    const fleet = await fleetOf(2);
+    const effect = { type: "status" as const, status: 429, retryAfterSeconds: 1_800 };
+    fleet.accounts[0]?.service.setFaults([{ effect }]);
+    const queueArgs = ["--queue", serverOf().url, "--prefix", "waits"];
+    const worker = await startedWorker(fleet, ["--workers", "1", ...queueArgs]);
+    const planning = start(["fleet", "plan", ...queueArgs], fleet);
+    const planned = ended(planning);
+    await worker.untilSaid("a1: put back for 1800 s");
+    await worker.untilSaid("a2: plan: ");
+    // It waits, and does not run.
+    const status = async () =>
+      JSON.parse((await run(["fleet", "status", "--format", "json", ...queueArgs], fleet)).stdout);
+    await expect.poll(status).toMatchObject({ accounts: [{ state: "waiting", running: null }, { state: "done" }] });
+    // What is asked for now does not wait until then.
+    const validated = await run(["fleet", "validate", "--select", "name=a1", ...queueArgs], fleet);
+    expect([validated.code, validated.stderr]).toEqual([0, ""]);
+    // What was put back has not begun, and can be taken back.
+    planning.kill("SIGINT");
+    const { code, stdout } = await planned;
+    expect([code, stdout]).toEqual([130, expect.stringMatching(/^a1 +not run/m)]);
+    // Nothing was asked for twice.
+    const paths = fleet.accounts[0]?.service.requests.map(({ path }) => path) ?? [];
+    expect(paths.length).toBe(new Set(paths).size);
+    await stopped(worker);
   });
-}
+});

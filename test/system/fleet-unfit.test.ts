@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ended, expectPlain, folder, run, start } from "../cli/run.ts";
+import { expectPlain, folder, run } from "../cli/run.ts";
 import { domainsOf, fleetOf } from "../support/fleet.ts";
 import { startedWorker } from "../support/fleet-worker.ts";
 import { freePort, type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
@@ -161,46 +161,4 @@ test("what no worker can run ends as an error that says why", async () => {
   await startedWorker(options, ["--lease", "2s"]);
   const { code, stdout } = await run(["fleet", "plan"], options);
   expect([code, stdout]).toEqual([1, expect.stringContaining("this worker has no token for a1: TOKEN_A1 is empty")]);
-});
-
-test("a Redis that goes away in the middle is waited for: said once, and everything is done afterwards", async () => {
-  let server = await redis();
-  const fleet = await fleetOf(4, { latencyMilliseconds: 150 });
-  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
-  const worker = await startedWorker(options, ["--lease", "2s", "--workers", "2"]);
-  const child = start(["fleet", "apply", "--yes"], options);
-  const lost = new Promise<void>((resolve) => {
-    child.stderr.on("data", (text: Buffer) => {
-      if (text.includes("is lost: ")) resolve();
-    });
-  });
-  const running = ended(child);
-  await worker.untilSaid("a1: apply");
-  server.child.kill("SIGKILL");
-  await Promise.all([worker.untilSaid("is lost: "), lost]);
-  server = await server.restart();
-  onTestFinished(() => server.stop());
-  const { code, stderr } = await running;
-  expect([code, stderr.match(/is lost/g)?.length]).toEqual([0, 1]);
-  expect(stderr).toMatch(/is there again/);
-  for (const account of fleet.accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
-});
-
-test("an outage of the queue after a first signal does not break the apply that is being finished", async () => {
-  let server = await redis();
-  const fleet = await fleetOf(1, { latencyMilliseconds: 400 });
-  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
-  const worker = await startedWorker(options, ["--lease", "2s"]);
-  const running = run(["fleet", "apply", "--yes"], options);
-  const [account] = fleet.accounts;
-  while (!account?.service.requests.some(({ method }) => method === "POST"))
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  worker.child.kill("SIGTERM");
-  server.child.kill("SIGKILL");
-  await worker.untilSaid("is lost: ");
-  server = await server.restart();
-  onTestFinished(() => server.stop());
-  expect(await running).toMatchObject({ code: 0 });
-  expect(await worker.end).toMatchObject({ code: 143 });
-  expect(worker.said()).toMatch(/a1: apply: 3 added/);
 });

@@ -1,33 +1,14 @@
 /** A fleet's commands by workers: the same reports as without, whatever the engine is. */
 
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ended, ended, type RunOptions, run, start } from "../cli/run.ts";
+import { expect, test } from "vitest";
+import { type Ended, run } from "../cli/run.ts";
 import { domainsOf, fleetOf } from "../support/fleet.ts";
-import { type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
+import { startedWorker, stopped } from "../support/fleet-worker.ts";
+import { eachEngine } from "../support/stores.ts";
 
 let prefixes = 0;
-
-/** Starts a worker, and waits until it serves. */
-async function worker(options: RunOptions, args: readonly string[] = []): Promise<ChildProcessWithoutNullStreams> {
-  const child = start(["fleet", "worker", "--lease", "2s", ...args], options);
-  await new Promise<void>((resolve, reject) => {
-    let said = "";
-    child.stderr.on("data", (text) => {
-      said += text;
-      if (said.includes("Serving")) resolve();
-    });
-    child.on("exit", () => reject(new Error(said)));
-  });
-  return child;
-}
-
-async function stopped(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
-  child.kill(signal);
-  return ended(child);
-}
 
 /** Times are the only thing that differs between two runs. */
 function withoutTimes({ code, stdout }: Ended): { readonly code: number | null; readonly stdout: string } {
@@ -43,78 +24,62 @@ function withoutPlaces(text: string): string {
     .replace(/TIME(-\d+)?\.jsonl/g, "JOURNAL");
 }
 
-const ENGINES = { redis: startRedis, postgres: startPostgres } as const;
-
-for (const [engine, startServer] of Object.entries(ENGINES)) {
-  describe(engine, () => {
-    let server: StoreServer;
-    beforeAll(async () => {
-      server = await startServer();
-    });
-    afterAll(() => server.stop());
-
-    test("validate, plan, apply and drift print what they print without workers, and end with the same code", async () => {
-      expect(await run(["fleet", "prepare", "--queue", server.url])).toMatchObject({ code: 0, stderr: "" });
-      const own = await fleetOf(5);
-      const queued = await fleetOf(5);
-      const prefix = `w${++prefixes}`;
-      const queueArgs = ["--queue", server.url, "--prefix", prefix];
-      const children = [await worker(queued, queueArgs), await worker(queued, queueArgs)];
-      for (const args of [
-        ["validate"],
-        ["plan", "--detailed-exitcode"],
-        ["plan", "--format", "json"],
-        ["drift"],
-        ["apply", "--yes"],
-        ["apply", "--yes"],
-        ["plan", "--format", "markdown", "--full"],
-        ["drift", "--format", "json"],
-        ["plan", "--select", "label.tier=gold", "--target", "domain/none"],
-      ]) {
-        const expected = await run(["fleet", ...args], own);
-        const found = await run(["fleet", ...args, ...queueArgs], queued);
-        expect([args, found.stderr]).toEqual([args, expected.stderr]);
-        const mask = (one: Ended) => JSON.parse(withoutPlaces(JSON.stringify(withoutTimes(one))));
-        expect([args, mask(found)]).toEqual([args, mask(expected)]);
-      }
-      for (const account of queued.accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
-      for (const child of children) expect((await stopped(child)).code).toBe(143);
-    });
-
-    test("a reviewed plan bounds an apply by workers, and one that is not the approved one ends with 5", async () => {
-      const fleet = await fleetOf(2);
-      const queueArgs = ["--queue", server.url, "--prefix", `w${++prefixes}`];
-      const child = await worker(fleet, [...queueArgs, "--plans", "plans"]);
-      const planned = await run(["fleet", "plan", "--out", "plans", ...queueArgs], fleet);
-      expect([planned.code, planned.stderr]).toEqual([0, ""]);
-      const applied = await run(["fleet", "apply", "--yes", "--plan", "plans", ...queueArgs], fleet);
-      expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining("2 done")]);
-      // Another folder than the worker's: what was approved there is not what it has.
-      const other = await run(["fleet", "plan", "--out", "other"], fleet);
-      expect(other.code).toBe(0);
-      await rm(join(fleet.cwd, "plans", "a1.plan"));
-      const refused = await run(["fleet", "apply", "--yes", "--plan", "other", ...queueArgs], fleet);
-      expect([refused.code, refused.stdout]).toEqual([5, expect.stringContaining("is not the one that was approved")]);
-      await stopped(child);
-    });
-
-    test("drift that is scheduled is looked for without anybody asking", async () => {
-      const fleet = await fleetOf(2);
-      const queueArgs = ["--queue", server.url, "--prefix", `w${++prefixes}`];
-      const child = start(["fleet", "worker", ...queueArgs], fleet);
-      const seen = new Promise<void>((resolve) => {
-        let said = "";
-        child.stderr.on("data", (text) => {
-          said += text;
-          if ((said.match(/a1: drift: /g) ?? []).length > 1 && said.includes("a2: drift: ")) resolve();
-        });
-      });
-      const scheduled = await run(["fleet", "schedule", "drift", "--every", "1s", ...queueArgs], fleet);
-      expect([scheduled.code, scheduled.stdout]).toEqual([0, "2 accounts are compared every 1 s.\n"]);
-      await seen;
-      const off = await run(["fleet", "schedule", "drift", "--off", ...queueArgs], fleet);
-      expect([off.code, off.stdout]).toEqual([0, "2 accounts are no longer compared.\n"]);
-      await stopped(child);
-    });
+eachEngine((serverOf) => {
+  test("validate, plan, apply and drift print what they print without workers, and end with the same code", async () => {
+    expect(await run(["fleet", "prepare", "--queue", serverOf().url])).toMatchObject({ code: 0, stderr: "" });
+    const own = await fleetOf(5);
+    const queued = await fleetOf(5);
+    const prefix = `w${++prefixes}`;
+    const queueArgs = ["--queue", serverOf().url, "--prefix", prefix];
+    const workers = [await startedWorker(queued, queueArgs), await startedWorker(queued, queueArgs)];
+    for (const args of [
+      ["validate"],
+      ["plan", "--detailed-exitcode"],
+      ["plan", "--format", "json"],
+      ["drift"],
+      ["apply", "--yes"],
+      ["apply", "--yes"],
+      ["plan", "--format", "markdown", "--full"],
+      ["drift", "--format", "json"],
+      ["plan", "--select", "label.tier=gold", "--target", "domain/none"],
+    ]) {
+      const expected = await run(["fleet", ...args], own);
+      const found = await run(["fleet", ...args, ...queueArgs], queued);
+      expect([args, found.stderr]).toEqual([args, expected.stderr]);
+      const mask = (one: Ended) => JSON.parse(withoutPlaces(JSON.stringify(withoutTimes(one))));
+      expect([args, mask(found)]).toEqual([args, mask(expected)]);
+    }
+    for (const account of queued.accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
+    for (const worker of workers) expect((await stopped(worker)).code).toBe(143);
   });
-}
+
+  test("a reviewed plan bounds an apply by workers, and one that is not the approved one ends with 5", async () => {
+    const fleet = await fleetOf(2);
+    const queueArgs = ["--queue", serverOf().url, "--prefix", `w${++prefixes}`];
+    const worker = await startedWorker(fleet, [...queueArgs, "--plans", "plans"]);
+    const planned = await run(["fleet", "plan", "--out", "plans", ...queueArgs], fleet);
+    expect([planned.code, planned.stderr]).toEqual([0, ""]);
+    const applied = await run(["fleet", "apply", "--yes", "--plan", "plans", ...queueArgs], fleet);
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining("2 done")]);
+    // Another folder than the worker's: what was approved there is not what it has.
+    const other = await run(["fleet", "plan", "--out", "other"], fleet);
+    expect(other.code).toBe(0);
+    await rm(join(fleet.cwd, "plans", "a1.plan"));
+    const refused = await run(["fleet", "apply", "--yes", "--plan", "other", ...queueArgs], fleet);
+    expect([refused.code, refused.stdout]).toEqual([5, expect.stringContaining("is not the one that was approved")]);
+    await stopped(worker);
+  });
+
+  test("drift that is scheduled is looked for without anybody asking", async () => {
+    const fleet = await fleetOf(2);
+    const queueArgs = ["--queue", serverOf().url, "--prefix", `w${++prefixes}`];
+    const worker = await startedWorker(fleet, queueArgs);
+    const scheduled = await run(["fleet", "schedule", "drift", "--every", "1s", ...queueArgs], fleet);
+    expect([scheduled.code, scheduled.stdout]).toEqual([0, "2 accounts are compared every 1 s.\n"]);
+    await worker.untilSaid(/a1: drift: [\s\S]*a1: drift: /);
+    await worker.untilSaid("a2: drift: ");
+    const off = await run(["fleet", "schedule", "drift", "--off", ...queueArgs], fleet);
+    expect([off.code, off.stdout]).toEqual([0, "2 accounts are no longer compared.\n"]);
+    await stopped(worker);
+  });
+});

@@ -28,7 +28,7 @@ import {
   parseCount,
 } from "../flags.ts";
 import { runAccount, tokenTextOf } from "../fleet-account.ts";
-import { type FleetFlags, type OpenedFleet, openFleet } from "../fleet-open.ts";
+import { type FleetFlags, openFleet } from "../fleet-open.ts";
 import { FleetProgress } from "../fleet-progress.ts";
 import {
   addQueueFlags,

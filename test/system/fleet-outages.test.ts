@@ -1,0 +1,126 @@
+/** A queue that goes away, is full, or is a replica for a while: what was asked for is done afterwards, and it is said once. */
+
+import { Redis } from "ioredis";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ended, run, start } from "../cli/run.ts";
+import { type Account, domainsOf, fleetOf } from "../support/fleet.ts";
+import { startedWorker } from "../support/fleet-worker.ts";
+import { type EngineName, freePort, type StoreServer, startEngine } from "../support/stores.ts";
+
+/** A server that can be taken away and brought back. */
+class Outage {
+  #server: StoreServer;
+
+  private constructor(server: StoreServer) {
+    this.#server = server;
+  }
+
+  static async of(name: EngineName): Promise<Outage> {
+    const outage = new Outage(await startEngine(name));
+    onTestFinished(() => outage.#server.stop());
+    return outage;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  /** Without any order: PostgreSQL's processes end with their parent by this signal alone. */
+  async begin(): Promise<void> {
+    const { child } = this.#server;
+    const end = new Promise((resolve) => child.once("exit", resolve));
+    child.kill(this.url.startsWith("redis") ? "SIGKILL" : "SIGQUIT");
+    await end;
+  }
+
+  async end(): Promise<void> {
+    this.#server = await this.#server.restart();
+  }
+}
+
+async function untilAsked({ service }: Account, method: string): Promise<void> {
+  await expect.poll(() => service.requests.some((one) => one.method === method), { timeout: 60_000 }).toBe(true);
+}
+
+async function expectApplied(accounts: readonly Account[]): Promise<void> {
+  for (const account of accounts) {
+    expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
+    // Nothing was made twice.
+    expect(account.service.requests.filter(({ method }) => method === "POST")).toHaveLength(3);
+  }
+}
+
+describe.each(["redis", "postgres"] as const)("%s", (engine) => {
+  test("an outage in the middle is waited for: said once, and everything is done afterwards", async () => {
+    const server = await Outage.of(engine);
+    const fleet = await fleetOf(4, { latencyMilliseconds: 150 });
+    const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+    const worker = await startedWorker(options, ["--workers", "2"]);
+    const child = start(["fleet", "apply", "--yes"], options);
+    const lost = new Promise<void>((resolve) => {
+      child.stderr.on("data", (text: Buffer) => {
+        if (text.includes("is lost: ")) resolve();
+      });
+    });
+    const running = ended(child);
+    await worker.untilSaid("a1: apply");
+    await server.begin();
+    await Promise.all([worker.untilSaid("is lost: "), lost]);
+    await server.end();
+    const { code, stderr } = await running;
+    expect([code, stderr.match(/is lost/g)?.length]).toEqual([0, 1]);
+    expect(stderr).toMatch(/is there again/);
+    await expectApplied(fleet.accounts);
+  });
+
+  test("an outage after a first signal does not break the apply that is being finished", async () => {
+    const server = await Outage.of(engine);
+    const fleet = await fleetOf(1, { latencyMilliseconds: 400 });
+    const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+    const worker = await startedWorker(options, []);
+    const running = run(["fleet", "apply", "--yes"], options);
+    await untilAsked(fleet.accounts[0] as Account, "POST");
+    worker.child.kill("SIGTERM");
+    await server.begin();
+    await worker.untilSaid("is lost: ");
+    await server.end();
+    expect(await running).toMatchObject({ code: 0 });
+    expect(await worker.end).toMatchObject({ code: 143 });
+    expect(worker.said()).toMatch(/a1: apply: 3 added/);
+    await expectApplied(fleet.accounts);
+  });
+});
+
+/** A Redis that refuses writes from `begin` on, and takes them again from `end` on. */
+const REFUSALS = {
+  "its memory is full": {
+    begin: (client: Redis) => client.config("SET", "maxmemory", "1"),
+    end: (client: Redis) => client.config("SET", "maxmemory", "0"),
+  },
+  "it is a replica now": {
+    begin: async (client: Redis) => client.replicaof("127.0.0.1", await freePort()),
+    end: (client: Redis) => client.replicaof("NO", "ONE"),
+  },
+} as const;
+
+test.each(Object.entries(REFUSALS))(
+  "a Redis of which it is said that %s is waited for",
+  async (reason, { begin, end }) => {
+    const { url } = await Outage.of("redis");
+    const client = new Redis(url);
+    onTestFinished(() => client.disconnect());
+    const fleet = await fleetOf(2, { latencyMilliseconds: 300 });
+    const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+    const worker = await startedWorker(options, []);
+    const running = run(["fleet", "apply", "--yes"], options);
+    await untilAsked(fleet.accounts[0] as Account, "POST");
+    await begin(client);
+    await worker.untilSaid(`is lost: ${reason}. Waiting.`);
+    await end(client);
+    const { code, stdout } = await running;
+    expect([code, stdout]).toEqual([0, expect.stringContaining("2 accounts: 2 done")]);
+    await worker.untilSaid("is there again");
+    await expectApplied(fleet.accounts);
+    expect(worker.said()).not.toMatch(/internal error|put back/);
+  },
+);

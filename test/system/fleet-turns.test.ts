@@ -1,0 +1,188 @@
+/** A worker's turns of an account on real engines: what is locked, how often a run is tried, and how long it is put back. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  type FleetAccount,
+  type FleetStore,
+  type Hold,
+  type RunResult,
+  Submission,
+  serveFleet,
+} from "../../src/fleet/index.ts";
+import { Records, type RunRequest, type RunState, stateKey } from "../../src/fleet/records.ts";
+import type { Fence } from "../../src/fleet/store.ts";
+import type { Submitted } from "../../src/fleet/submit.ts";
+import type { Ran } from "../../src/model/fleet.ts";
+import { eachEngine, openedStore } from "../support/stores.ts";
+
+const LEASE_MILLISECONDS = 60_000;
+const HOUR_MILLISECONDS = 3_600_000;
+const DIGEST = "0".repeat(64);
+const LOOK = { width: 80, colour: false };
+
+const ACCOUNT: FleetAccount = {
+  ...{ name: "a", project: "/p", environment: null, variables: {}, baseUrl: "https://a.example/v4", dialect: "node" },
+  ...{ account: null, token: { env: "T" }, labels: {} },
+};
+
+function ran(code: number, headline: string): Ran {
+  return { type: "ran", code, headline, text: "", markup: "plain", document: null };
+}
+
+const DONE: RunResult = { outcome: ran(0, "done"), plan: null };
+
+interface Asked {
+  readonly run: string;
+  readonly outcome: Promise<Submitted | null>;
+}
+
+async function ask(store: FleetStore, command: RunRequest["command"] = "plan"): Promise<Asked> {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const request: RunRequest = {
+    command,
+    flags: { format: "text" },
+    results: LOOK,
+    messages: LOOK,
+    saves: false,
+    documents: false,
+  };
+  const submission = new Submission({ store, request, stop: stop.signal, observe: () => {} });
+  await submission.open();
+  const outcome = submission.submit(ACCOUNT, DIGEST, null);
+  const pending = async () => (await new Records(store).read("pending", "pending/a")).value?.runs.at(-1)?.run;
+  await expect.poll(pending).toBeDefined();
+  return { run: (await pending()) ?? "", outcome };
+}
+
+/** As other workers have left it. */
+async function leave(store: FleetStore, { run }: Asked, state: RunState): Promise<void> {
+  const { version } = await new Records(store).read("state", stateKey(run, "a"));
+  expect(await new Records(store).write("state", stateKey(run, "a"), state, version)).toBe(true);
+}
+
+interface ServeOptions {
+  readonly leaseMilliseconds: number;
+  /** Its digest. */
+  readonly token: string | null;
+}
+
+/** Serves until the test ends, or what is returned is called. */
+function serve(
+  store: FleetStore,
+  run: (hold: Hold) => RunResult,
+  { leaseMilliseconds, token }: ServeOptions = { leaseMilliseconds: LEASE_MILLISECONDS, token: null },
+): () => Promise<void> {
+  const stop = new AbortController();
+  const serving = serveFleet({
+    ...{ store, name: "w", slots: 1, leaseMilliseconds, stop: stop.signal },
+    find: async () => ({ type: "found", account: ACCOUNT }),
+    tokenOf: async () => token,
+    refuses: async () => null,
+    run: async (_account, _request, _pending, hold) => run(hold),
+    fail: (...parts) => ran(1, `${parts.at(-1)}`),
+    observe: () => {},
+  });
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await serving;
+  };
+  onTestFinished(end);
+  return end;
+}
+
+eachEngine((serverOf) => {
+  let prefixes = 0;
+  const open = (): Promise<FleetStore> => openedStore(serverOf().url, `t${++prefixes}`, LEASE_MILLISECONDS);
+
+  test("an account is not unlocked while its lock is being extended", async () => {
+    const store = await open();
+    let extending = 0;
+    const unlocked: { readonly account: string; readonly extending: number }[] = [];
+    const slow = {
+      extend: async (...args: Parameters<FleetStore["extend"]>) => {
+        extending += 1;
+        await sleep(500);
+        const isOurs = await store.extend(...args);
+        extending -= 1;
+        return isOurs;
+      },
+      // That of the token comes first, and gives the next extension time to begin.
+      unlock: async (fence: Fence) => {
+        unlocked.push({ account: fence.account, extending });
+        await sleep(400);
+        await store.unlock(fence);
+      },
+    };
+    const slowed = new Proxy(store, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(key in slow ? slow : target, key);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const { outcome } = await ask(store);
+    const end = serve(slowed, () => DONE, { leaseMilliseconds: 300, token: DIGEST });
+    expect(await outcome).toMatchObject({ outcome: { headline: "done" } });
+    await end();
+    expect(unlocked.map(({ account }) => account)).toEqual([`token/${DIGEST}`, "a"]);
+    expect(unlocked.at(-1)).toEqual({ account: "a", extending: 0 });
+  });
+
+  test("a run that ended ten workers is begun by no other, and fails", async () => {
+    const store = await open();
+    let runs = 0;
+    const tried = await ask(store);
+    await leave(store, tried, { state: "running", attempts: 9, worker: "killed" });
+    const end = serve(store, () => {
+      runs += 1;
+      return DONE;
+    });
+    expect(await tried.outcome).toMatchObject({ outcome: { code: 0 } });
+    await end();
+    const spent = await ask(store);
+    await leave(store, spent, { state: "running", attempts: 10, worker: "killed" });
+    serve(store, () => {
+      runs += 1;
+      return DONE;
+    });
+    const headline = "10 workers ended while they ran this account";
+    expect(await spent.outcome).toEqual({ outcome: ran(1, headline), plan: null });
+    expect(runs).toBe(1);
+  });
+
+  test("a run that is put back is taken again, and counts as no attempt", async () => {
+    const store = await open();
+    const asked = await ask(store);
+    const holds: boolean[] = [];
+    serve(store, ({ mayPostpone }) => {
+      holds.push(mayPostpone);
+      return holds.length < 15 ? { postponedMilliseconds: 20 } : DONE;
+    });
+    expect(await asked.outcome).toMatchObject({ outcome: { code: 0 } });
+    expect(holds).toEqual(Array.from({ length: 15 }, () => true));
+  });
+
+  test("a run that has been put back for two hours keeps its slot, and an apply is never put back", async () => {
+    const store = await open();
+    const holds: boolean[] = [];
+    serve(store, ({ mayPostpone }) => {
+      holds.push(mayPostpone);
+      return DONE;
+    });
+    for (const { hours, command } of [
+      { hours: 1.9, command: "plan" },
+      { hours: 2, command: "plan" },
+      { hours: 0, command: "apply" },
+    ] as const) {
+      // No worker begins it before its record is as others have left it.
+      const held = await store.lock("a", LEASE_MILLISECONDS);
+      const asked = await ask(store, command);
+      const since = Date.now() - hours * HOUR_MILLISECONDS;
+      await leave(store, asked, { state: "postponed", attempts: 0, since, until: Date.now() });
+      if (held !== null) await store.unlock(held);
+      expect(await asked.outcome).toMatchObject({ outcome: { code: 0 } });
+    }
+    expect(holds).toEqual([true, false, false]);
+  });
+});
