@@ -112,7 +112,7 @@ class FleetState {
         const outcome = await this.#run.runAccount(account);
         if (outcome === null) continue;
         this.#outcomes.set(account.name, outcome);
-        this.#judge(outcome);
+        this.#stopAfter(outcome);
         observe?.({ type: "done", account: account.name, outcome, left: this.#accounts.size - this.#outcomes.size });
       } catch (error) {
         this.stop("failures");
@@ -140,7 +140,7 @@ class FleetState {
     for (const account of others) await this.#run.queue.enqueue(account);
   }
 
-  #judge({ code }: Ran): void {
+  #stopAfter({ code }: Ran): void {
     const { maxFailures, stopOnGuard } = this.#run;
     if (!didWell(code)) this.#failures += 1;
     if (stopOnGuard && code === REFUSED) this.stop("guard");
