@@ -31,6 +31,9 @@ const WARM_RUNS = 200;
 const MEMORY_ACCOUNTS = 100;
 const MEMORY_ZONES = 20;
 const GOAL_GROWTH = 1.1;
+const START_LOOK_MILLISECONDS = 50;
+/** Half a minute. */
+const MAX_START_LOOKS = 600;
 const TOKEN = "emulator-token";
 const RECORDS = [{ type: "A", name: "www", target: "192.0.2.1" }];
 
@@ -190,7 +193,10 @@ async function startRedis() {
   await new Promise((resolve) => server.close(resolve));
   const words = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--maxmemory-policy", "noeviction"];
   children.push(spawn(redis, words, { stdio: "ignore" }));
-  while (!(await listens(port))) await sleep(50);
+  for (let looks = 0; !(await listens(port)); looks += 1) {
+    if (looks >= MAX_START_LOOKS) throw new Error(`${redis} does not listen`);
+    await sleep(START_LOOK_MILLISECONDS);
+  }
   return `redis://127.0.0.1:${port}`;
 }
 

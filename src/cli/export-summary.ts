@@ -3,6 +3,7 @@
 import type { ExportedProject, ExportFormat, LeftOut } from "../export/index.ts";
 import { groupBy, jsonText, shellWord } from "../model/text.ts";
 import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
+import { count } from "../render/view.ts";
 
 /** At most this many addresses are named for one reason; the rest is counted. `--format json` has all of them. */
 const MAX_NAMED_ADDRESSES = 3;
@@ -47,10 +48,13 @@ const WORDS: Readonly<Record<keyof ExportedProject["counts"], readonly [one: str
 
 export function exportSummary({ counts, known, pending, files }: ExportedProject, { to, out }: Written): string {
   const kinds = Object.keys(WORDS) as (keyof typeof WORDS)[];
-  const parts = kinds.flatMap((kind) => (counts[kind] === 0 ? [] : [counted(counts[kind], WORDS[kind])]));
+  const parts = kinds.flatMap((kind) => {
+    const [one, many] = WORDS[kind];
+    return counts[kind] === 0 ? [] : [count(counts[kind], one, many)];
+  });
   const place = escapeText(out);
-  const where = to === "csv" ? `into ${place}` : `into ${place} (${counted(files.length, ["file", "files"])})`;
-  const waits = pending === 1 ? "1 change is" : `${pending} changes are`;
+  const where = to === "csv" ? `into ${place}` : `into ${place} (${count(files.length, "file", "files")})`;
+  const waits = count(pending, "change is", "changes are");
   return [
     `Exported ${parts.join(", ")} ${where}.\n`,
     pending === 0 ? "" : `${waits} pending: what was written is how tenon apply would leave the account.\n`,
@@ -65,10 +69,6 @@ function terraformLines(counts: ExportedProject["counts"], known: number, place:
   const nothing = "No ids are known, so Terraform would make all of it";
   const there = made === 0 ? "All of it is in the account" : known === 0 ? nothing : isThere;
   return `${there}.\nNext: cd ${shellWord(place)} && terraform init && terraform plan\n`;
-}
-
-function counted(number: number, [one, many]: readonly [string, string]): string {
-  return `${number} ${number === 1 ? one : many}`;
 }
 
 /** The version of schemas/export.schema.json. */

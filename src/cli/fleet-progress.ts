@@ -2,7 +2,8 @@
 
 import type { FleetEvent } from "../fleet/index.ts";
 import type { ApiEvent } from "../index.ts";
-import { Progress, timeText } from "./progress.ts";
+import { roughTime } from "../model/text.ts";
+import { Progress } from "./progress.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Requests are counted over so many seconds: a rate of now, and not of the whole run. */
@@ -78,7 +79,7 @@ export class FleetMeter {
     const rate = this.#rate(elapsed / 1000);
     if (rate > 0) parts.push(`${rate.toFixed(1)} requests/s`);
     const left = this.#total - this.#done;
-    if (this.#done > 0 && left > 0) parts.push(`${timeText(((elapsed / this.#done) * left) / 1000)} left`);
+    if (this.#done > 0 && left > 0) parts.push(`${roughTime(((elapsed / this.#done) * left) / 1000)} left`);
     return parts.join(", ");
   }
 

@@ -17,6 +17,7 @@ import type { Ran } from "../model/fleet.ts";
 import { Secret } from "../model/secret.ts";
 import { renderTransitionMessage } from "../render/fleet-message.ts";
 import { escapeText } from "../render/terminal.ts";
+import { count } from "../render/view.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ListenAt } from "./flags.ts";
@@ -86,7 +87,9 @@ export async function serve(
       store,
       fleet.accounts.map(({ name }) => name),
     );
-    terminal.say(`Serving ${fleet.accounts.length} accounts as ${worker.name}, ${flags.workers} at a time.\n`);
+    terminal.say(
+      `Serving ${count(fleet.accounts.length, "account", "accounts")} as ${worker.name}, ${flags.workers} at a time.\n`,
+    );
     try {
       await serveFleet({
         ...{ store, leaseMilliseconds, slots: flags.workers, stop: interrupt.first, name: worker.name },

@@ -1,7 +1,7 @@
 /** Progress while a command runs, on stderr: of an apply, of any long work, and notices of long waits. */
 
 import type { ApiEvent, ApplyEvent, Plan } from "../index.ts";
-import { jsonText } from "../model/text.ts";
+import { jsonText, roughTime } from "../model/text.ts";
 import { failureText } from "../render/report.ts";
 import { cut, escapeText } from "../render/terminal.ts";
 import type { Format } from "./flags.ts";
@@ -131,7 +131,7 @@ export class Meter {
     const milliseconds = this.#now() - this.#startedAt;
     if (milliseconds < MIN_RATED_MILLISECONDS || done === this.#first) return amount;
     const rate = ((done - this.#first) / milliseconds) * 1000;
-    return `${amount}, ${inUnit(rate, unitOf(rate))} ${UNITS[unitOf(rate)]}/s, ${timeText((total - done) / rate)} left`;
+    return `${amount}, ${inUnit(rate, unitOf(rate))} ${UNITS[unitOf(rate)]}/s, ${roughTime((total - done) / rate)} left`;
   }
 }
 
@@ -141,12 +141,6 @@ function unitOf(bytes: number): number {
 
 function inUnit(bytes: number, unit: number): string {
   return (bytes / 1024 ** unit).toFixed(unit === 0 ? 0 : 1);
-}
-
-/** From two minutes on in minutes, from two hours on in hours. */
-export function timeText(seconds: number): string {
-  if (seconds < 120) return `${Math.ceil(seconds)} s`;
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
 // Progress on stderr: one line that is rewritten on a terminal, and a line from time to time elsewhere.

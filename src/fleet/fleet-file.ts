@@ -131,7 +131,7 @@ function notThere(path: string): Diagnostic {
 }
 
 /** What a link leads to is not shown, nor taken for a token or a project. */
-function linked(path: string, led: "outside" | "private"): Diagnostic {
+export function linked(path: string, led: "outside" | "private"): Diagnostic {
   return {
     code: "symbolic-link",
     severity: "error",

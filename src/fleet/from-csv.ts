@@ -1,6 +1,7 @@
 /** A list of accounts as CSV, one account a line → the text of a fleet file, or every error there is in the list, where it stands. */
 
 import { basename, resolve } from "node:path";
+import { whereNamedLinkLeads } from "../files/paths.ts";
 import { arrange } from "../manifest/assemble.ts";
 import { readSource } from "../manifest/files.ts";
 import { newMapping, Places } from "../manifest/positions.ts";
@@ -8,7 +9,7 @@ import { type Diagnostic, hasErrors, Sources, type Span } from "../model/diagnos
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest } from "../model/text.ts";
 import { escapeYaml, isPlainlyVisible } from "../render/terminal.ts";
-import { checkAccounts, MAX_ACCOUNTS } from "./fleet-file.ts";
+import { checkAccounts, linked, MAX_ACCOUNTS } from "./fleet-file.ts";
 
 export interface FleetFromCsv {
   /** The fleet file, newline-terminated; null if there are errors. */
@@ -50,7 +51,9 @@ export async function fleetFromCsv(path: string, options: CsvOptions): Promise<F
   const found: Diagnostic[] = [];
   const report = (diagnostic: Diagnostic): void => void found.push(diagnostic);
   const file = basename(path);
-  const source = await readSource(resolve(path), file, sources, { report });
+  const led = await whereNamedLinkLeads(path);
+  if (led !== null) report(linked(path, led));
+  const source = led === null ? await readSource(resolve(path), file, sources, { report }) : null;
   const table = source === null ? null : await readTable(file, source, report);
   const places = new Places();
   const tree = table === null ? null : treeOf(table, options.project, places, report);

@@ -83,7 +83,7 @@ async function withClient(
     await client.connect();
     return await work(client);
   } catch (error) {
-    return judge(address, error);
+    return problemOf(address, error);
   } finally {
     await client.end().catch(() => {});
   }
@@ -92,7 +92,7 @@ async function withClient(
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: undefined table, invalid schema name. */
 const MISSING_SCHEMA: ReadonlySet<unknown> = new Set(["42P01", "3F000"]);
 
-function judge(address: StoreAddress, error: unknown): Diagnostic {
+function problemOf(address: StoreAddress, error: unknown): Diagnostic {
   const { shown } = address;
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (error instanceof SchemaMigrationRequiredError || MISSING_SCHEMA.has(code)) {

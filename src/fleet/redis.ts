@@ -45,7 +45,7 @@ async function findUnfit(address: StoreAddress): Promise<Diagnostic | null> {
   client.on("error", (error) => failures.push(error));
   try {
     await client.connect();
-    return judge(address, await client.info());
+    return problemOf(address, await client.info());
   } catch (error) {
     return storeFails(address, failures[0] ?? error);
   } finally {
@@ -54,7 +54,7 @@ async function findUnfit(address: StoreAddress): Promise<Diagnostic | null> {
 }
 
 /** @param info the answer to INFO */
-function judge({ shown }: StoreAddress, info: string): Diagnostic | null {
+function problemOf({ shown }: StoreAddress, info: string): Diagnostic | null {
   const field = (name: string): string | null => new RegExp(`^${name}:(.{1,60}?)\\r?$`, "m").exec(info)?.[1] ?? null;
   const version = field("redis_version");
   const [major = 0, minor = 0] = (version ?? "").split(".").map(Number);

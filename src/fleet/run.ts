@@ -1,7 +1,7 @@
 /** Runs a command for each account of a fleet: workers take accounts from a queue until nothing waits, or something says stop. */
 
 import { setMaxListeners } from "node:events";
-import type { AccountResult, NotRunReason, Ran } from "../model/fleet.ts";
+import { type AccountResult, didWell, type NotRunReason, type Ran } from "../model/fleet.ts";
 import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import { KeptOutcomes } from "./kept-outcomes.ts";
@@ -36,8 +36,6 @@ export type FleetEvent =
   | { readonly type: "begun"; readonly account: string }
   | { readonly type: "done"; readonly account: string; readonly outcome: Ran; readonly left: number };
 
-/** How a command ends that found or did what it was asked for. */
-const DONE: ReadonlySet<number> = new Set([0, 2]);
 /** Refused by a guard, and nothing done. */
 const REFUSED = 4;
 
@@ -81,7 +79,7 @@ class FleetState {
 
   didWell(name: string): boolean {
     const code = this.#outcomes.get(name)?.code;
-    return code !== undefined && DONE.has(code);
+    return code !== undefined && didWell(code);
   }
 
   async work(accounts: readonly FleetAccount[], workers: number): Promise<void> {
@@ -122,7 +120,7 @@ class FleetState {
         const outcome = await this.#run.runAccount(account);
         if (outcome === null) continue;
         this.#outcomes.set(account.name, outcome);
-        this.#judge(outcome);
+        this.#stopAfter(outcome);
         observe?.({ type: "done", account: account.name, outcome, left: this.#accounts.size - this.#outcomes.size });
       } catch (error) {
         this.stop("failures");
@@ -153,9 +151,9 @@ class FleetState {
     await this.#run.queue.enqueue(next);
   }
 
-  #judge({ code }: Ran): void {
+  #stopAfter({ code }: Ran): void {
     const { maxFailures, stopOnGuard } = this.#run;
-    if (!DONE.has(code)) this.#failures += 1;
+    if (!didWell(code)) this.#failures += 1;
     if (stopOnGuard && code === REFUSED) this.stop("guard");
     if (maxFailures !== null && this.#failures > maxFailures) this.stop("failures");
   }

@@ -256,7 +256,7 @@ class AccountTurn {
     const { account: name } = this.#lease;
     const key = stateKey(pending.run, name);
     const attempts = found.value !== null && "attempts" in found.value ? found.value.attempts + 1 : 1;
-    const own = await this.#judge(have, request, pending);
+    const own = await this.#accountToRun(have, request, pending);
     if (typeof own === "string") {
       const since = found.value?.state === "refused" ? found.value.since : Date.now();
       if (Date.now() - since < REFUSED_LEASES * this.#options.leaseMilliseconds) {
@@ -329,7 +329,11 @@ class AccountTurn {
   }
 
   /** @returns why not */
-  async #judge(found: FoundAccount, request: RunRequest, pending: PendingRun | null): Promise<FleetAccount | string> {
+  async #accountToRun(
+    found: FoundAccount,
+    request: RunRequest,
+    pending: PendingRun | null,
+  ): Promise<FleetAccount | string> {
     if (found.type === "refused") return found.reason;
     return (await this.#options.refuses(found.account, request, pending)) ?? found.account;
   }
@@ -351,7 +355,7 @@ class AccountTurn {
     const { account: name } = this.#lease;
     const key = scheduledKey(name);
     const { version } = await this.#records.read("scheduled", key);
-    const own = await this.#judge(have, request, null);
+    const own = await this.#accountToRun(have, request, null);
     if (typeof own === "string") {
       this.#options.observe({ type: "refused", account: name, reason: own });
       return;

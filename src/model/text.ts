@@ -327,3 +327,10 @@ function escapedUnit(unit: string): string {
 export function shellWord(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** From two minutes on in minutes, from two hours on in hours, from two days on in days: `45 s`, `3 min`. Nothing is less than `0 s`. */
+export function roughTime(seconds: number): string {
+  if (seconds < 120) return `${Math.max(0, Math.ceil(seconds))} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
+}

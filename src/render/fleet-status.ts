@@ -1,8 +1,9 @@
 /** How the accounts of a fleet are, as a table and as JSON. */
 
-import type { AccountStatus, FleetStatus } from "../model/fleet.ts";
-import { groupBy, jsonText } from "../model/text.ts";
+import { type AccountStatus, didWell, type FleetStatus } from "../model/fleet.ts";
+import { groupBy, jsonText, roughTime } from "../model/text.ts";
 import { type Column, renderTable } from "./listing.ts";
+import { count } from "./view.ts";
 
 /** `waiting` and `running` are of now; the others of the last run. */
 export type AccountState = "running" | "waiting" | "failed" | "done" | "unknown";
@@ -16,7 +17,7 @@ export function accountState({ running, waiting, last }: AccountStatus): Account
   if (running !== null) return "running";
   if (waiting > 0) return "waiting";
   if (last === null) return "unknown";
-  return last.code === 0 || last.code === 2 ? "done" : "failed";
+  return didWell(last.code) ? "done" : "failed";
 }
 
 /** `Fleet: 60 accounts: 4 running, 44 waiting, 1 failed, 11 done.` */
@@ -24,10 +25,10 @@ export function statusTally({ accounts }: FleetStatus): string {
   const counted = groupBy(accounts, accountState);
   const states: readonly AccountState[] = ["running", "waiting", "failed", "done", "unknown"];
   const counts = states.flatMap((state) => {
-    const count = counted.get(state)?.length ?? 0;
-    return count === 0 ? [] : [`${count} ${STATE_WORDS[state]}`];
+    const number = counted.get(state)?.length ?? 0;
+    return number === 0 ? [] : [`${number} ${STATE_WORDS[state]}`];
   });
-  return `Fleet: ${accounts.length} ${accounts.length === 1 ? "account" : "accounts"}: ${counts.join(", ")}.`;
+  return `Fleet: ${count(accounts.length, "account", "accounts")}: ${counts.join(", ")}.`;
 }
 
 /** `Queue: 3 waiting, 1 active, 0 delayed.` */
@@ -42,23 +43,15 @@ export function workersText({ workers }: FleetStatus): string {
   return `Workers: ${serving.map(({ name, state }) => (state === "serving" ? name : `${name} (${state})`)).join(", ")}.`;
 }
 
-/** From two minutes on in minutes, from two hours on in hours, from two days on in days. */
-export function ageText(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
-}
-
 /** What the table says of an account now: `apply since 12 s by host:17`. */
 export function nowText({ running, waiting, waitingSince }: AccountStatus, at: number): string {
   const parts: string[] = [];
   if (running !== null) {
     const silent = running.isSilent ? ", which is silent" : "";
-    parts.push(`${running.command} since ${ageText(at - running.since)} by ${running.worker}${silent}`);
+    parts.push(`${running.command} since ${roughTime((at - running.since) / 1000)} by ${running.worker}${silent}`);
   }
   if (waiting > 0) {
-    const since = waitingSince === null ? "" : ` since ${ageText(at - waitingSince)}`;
+    const since = waitingSince === null ? "" : ` since ${roughTime((at - waitingSince) / 1000)}`;
     parts.push(`${waiting === 1 ? "waits" : `${waiting} commands wait`}${since}`);
   }
   return parts.join("; ");
@@ -76,7 +69,7 @@ export function renderStatusText(status: FleetStatus): string {
     },
     {
       ...{ field: "at", heading: "AGO" },
-      value: ({ last }) => (last === null ? null : ageText(status.at - last.at)),
+      value: ({ last }) => (last === null ? null : roughTime((status.at - last.at) / 1000)),
     },
   ];
   const lines = [statusTally(status), queueText(status), workersText(status)].filter((line) => line !== "");

@@ -4,6 +4,7 @@ import type { AccountResult, FleetReport, NotRunReason } from "../model/fleet.ts
 import { compareNatural, groupBy, jsonText } from "../model/text.ts";
 import { codeBlock, codeSpan, fold, htmlCode } from "./markdown/parts.ts";
 import { columnsOf, escapeText, hang, padded, usableWidth } from "./terminal.ts";
+import { count } from "./view.ts";
 
 /** So many accounts with the same result have a line each; more are one line. */
 export const MAX_LINES_ALIKE = 3;
@@ -96,9 +97,9 @@ export function textOf({ outcome }: AccountResult): string {
 
 /** `Fleet: 60 accounts: 57 done, 2 failed, 1 not run.` */
 export function fleetTally({ accounts }: FleetReport): string {
-  const counts = Object.entries(countOutcomes(accounts)).filter(([, count]) => count > 0);
-  const words = counts.map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`).join(", ");
-  return `Fleet: ${accounts.length} ${accounts.length === 1 ? "account" : "accounts"}: ${words}.`;
+  const counts = Object.entries(countOutcomes(accounts)).filter(([, number]) => number > 0);
+  const words = counts.map(([name, number]) => `${number} ${name.replaceAll("_", " ")}`).join(", ");
+  return `Fleet: ${count(accounts.length, "account", "accounts")}: ${words}.`;
 }
 
 /** What an account counts as. */

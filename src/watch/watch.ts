@@ -8,7 +8,7 @@ import type { Clock } from "../model/clock.ts";
 export type Look =
   | { readonly ok: true; readonly drift: Drift }
   /**
-   * `message`: why there was none, in lines for people. `cause`: equal for looks that fail for one lasting reason, of which the first is told,
+   * `message`: why there was none, in lines for people. `cause`: equal for looks that fail for one lasting reason, of which the first is reported,
    * however the others put it; absent: the message.
    */
   | { readonly ok: false; readonly message: string; readonly cause?: string };
@@ -51,25 +51,25 @@ export async function watchDrift(options: WatchOptions): Promise<(Look & { reado
   return null;
 }
 
-/** Someone who is told news: knows what the last look that reached them has found. */
+/** Someone who reads news: knows what the last look that reached them has found. */
 class Listener {
   #drift: Drift | null;
   /** Of the last look, if it failed. */
   #cause: string | null = null;
 
-  /** Whether they want to hear of a failure after another one if it has another cause. */
-  readonly #hearsCauses: boolean;
+  /** Whether a failure after another one is news if it has another cause. */
+  readonly #distinguishesCauses: boolean;
 
   /** @param drift what they take for granted; null: they want to know even that there is none */
-  constructor(drift: Drift | null, hearsCauses: boolean) {
+  constructor(drift: Drift | null, distinguishesCauses: boolean) {
     this.#drift = drift;
-    this.#hearsCauses = hearsCauses;
+    this.#distinguishesCauses = distinguishesCauses;
   }
 
   /** Linear in the number of objects. @returns null if they know all of it */
   news(look: Look): WatchNews | null {
     if (!look.ok) {
-      const isKnown = this.#hearsCauses ? causeOf(look) === this.#cause : this.#cause !== null;
+      const isKnown = this.#distinguishesCauses ? causeOf(look) === this.#cause : this.#cause !== null;
       return isKnown ? null : { type: "unreadable", message: look.message };
     }
     const { drift } = look;

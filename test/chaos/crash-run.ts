@@ -1,11 +1,12 @@
 /** One account, one project, and real `tenon` processes between which anything may be lost. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { type Ended, MAIN } from "../cli/run.ts";
+import { writeInto } from "../support/files.ts";
 import { lookAt, type Seen } from "./crash-account.ts";
 import { CrashProxy } from "./crash-proxy.ts";
 import type { Scenario } from "./crash-scenario.ts";
@@ -39,10 +40,7 @@ export class CrashRun {
     const readsUntilAvailable = READS_UNTIL_AVAILABLE;
     const emulator = await startEmulator({ seed, readsUntilAvailable, now: () => Date.now() - time.behind });
     const folder = await mkdtemp(join(tmpdir(), "tenon-crash-"));
-    for (const [file, content] of Object.entries(project)) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
-      await writeFile(join(folder, file), content);
-    }
+    await writeInto(folder, project);
     return new CrashRun(emulator, await CrashProxy.start(emulator.port), folder, time);
   }
 

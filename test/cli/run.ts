@@ -1,11 +1,12 @@
 /** Runs the command line as users do: the built file, in a process of its own, without a terminal. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
+import { writeInto } from "../support/files.ts";
 
 /** Or what mistakes are planted in. */
 export const MAIN: string = join(import.meta.dirname, "../..", process.env["TENON_TEST_MAIN"] ?? "dist/bin/tenon.js");
@@ -63,10 +64,7 @@ export function expectPlain(
 export async function folder(files: Readonly<Record<string, string>>): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "tenon-cli-"));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(path, name)), { recursive: true });
-    await writeFile(join(path, name), text);
-  }
+  await writeInto(path, files);
   return path;
 }
 

@@ -1,11 +1,11 @@
 /** A list of accounts as CSV → a fleet file. */
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fleetFromCsv, loadFleet } from "../../src/fleet/index.ts";
 import { here } from "../cli/here.ts";
-import { folder, run } from "../cli/run.ts";
+import { expectPlain, folder, run } from "../cli/run.ts";
 
 const LINODE = { service: "linode", baseUrl: "" };
 
@@ -149,4 +149,14 @@ test("the command writes a fleet file, and overwrites none", async () => {
   expect(invalid.stderr).toContain("Nothing was written.");
   const missing = await here(["fleet", "init", "--from", "none.csv", "--out", "new.yaml"], { cwd });
   expect(missing.stderr).toContain("error[file-not-found]: cannot use none.csv");
+});
+
+test("a list that a link out of the folder leads to is not read, and the message says so", async () => {
+  const elsewhere = await folder({ "accounts.csv": "name,token_env\na,SECRET_NAME\n" });
+  const cwd = await folder({});
+  await symlink(join(elsewhere, "accounts.csv"), join(cwd, "accounts.csv"));
+  const ended = await here(["fleet", "init", "--from", "accounts.csv", "--project", "."], { cwd });
+  const words = ["accounts.csv leads out of this folder by a symbolic link", "Name the place itself."];
+  expectPlain(ended, 3, [...words, "Nothing was written"]);
+  expect(ended.stderr).not.toContain("SECRET_NAME");
 });

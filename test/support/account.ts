@@ -1,8 +1,8 @@
 /** An account to test against: an emulator, a real client, and projects written to a temporary folder. */
 
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 import {
   allowedSeconds,
@@ -23,6 +23,7 @@ import {
   type Report,
   systemClock,
 } from "../../src/index.ts";
+import { writeInto } from "./files.ts";
 
 /** File (relative) → content. */
 export type Project = Readonly<Record<string, string | Uint8Array>>;
@@ -71,10 +72,7 @@ export class Account {
   ): Promise<{ desired: Desired | null; diagnostics: readonly Diagnostic[] }> {
     const files = typeof project === "string" ? { "tenon.yaml": project } : project;
     await rm(this.folder, { recursive: true, force: true });
-    for (const [file, content] of Object.entries(files)) {
-      await mkdir(dirname(join(this.folder, file)), { recursive: true });
-      await writeFile(join(this.folder, file), content);
-    }
+    await writeInto(this.folder, files);
     return loadFolder(this.folder, options);
   }
 

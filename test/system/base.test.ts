@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checkOut } from "../../src/cli/git.ts";
 import { here } from "../cli/here.ts";
 import { emulator, envOf, expectPlain, folder, type RunOptions, run } from "../cli/run.ts";
+import { writeInto } from "../support/files.ts";
 
 const IDENTITY = ["-c", "user.email=a@b.example", "-c", "user.name=a", "-c", "commit.gpgsign=false"];
 
@@ -22,10 +23,7 @@ domains:
 `;
 
 async function commit(cwd: string, files: Readonly<Record<string, string>>, message: string): Promise<void> {
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(cwd, name)), { recursive: true });
-    await writeFile(join(cwd, name), text);
-  }
+  await writeInto(cwd, files);
   git(cwd, "add", "--all");
   git(cwd, "commit", "--quiet", "--message", message);
 }

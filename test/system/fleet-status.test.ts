@@ -471,7 +471,7 @@ test("a worker serves its own metrics, and says when an account begins to fail a
 test("a worker that is killed is silent, not running for ever", async () => {
   const fleet = await fleetOf(1, { latencyMilliseconds: 20_000 });
   const queue = queueArgs();
-  const worker = await serving(["fleet", "worker", ...queue], fleet, /Serving/);
+  const worker = await serving(["fleet", "worker", ...queue], fleet, /Serving 1 account as /);
   const asking = start(["fleet", "plan", ...queue], fleet);
   onTestFinished(() => void asking.kill("SIGKILL"));
   const running = async () => (await statusOf(fleet, queue)).accounts[0].running;

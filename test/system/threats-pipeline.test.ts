@@ -14,6 +14,7 @@ import { makeTool } from "../examples/ci/tool.ts";
 import { SCRIPTS } from "../examples/ci/workflow.ts";
 import { ACTIVE, acted } from "../security/active.ts";
 import { tested } from "../support/emulator.ts";
+import { writeInto } from "../support/files.ts";
 
 const execute = promisify(execFile);
 /** Many processes; a busy machine is no failure. */
@@ -34,9 +35,8 @@ async function open() {
 }
 
 async function put(place: string, files: Files): Promise<void> {
+  await writeInto(place, files);
   for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(place, name)), { recursive: true });
-    await writeFile(join(place, name), text);
     if (text.startsWith("#!")) await chmod(join(place, name), 0o755);
   }
 }

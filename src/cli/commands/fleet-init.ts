@@ -6,6 +6,7 @@ import { writeProblem } from "../../files/files.ts";
 import { findInTheWay, writeFolder } from "../../files/folder.ts";
 import { shellWord } from "../../model/text.ts";
 import { escapeText } from "../../render/terminal.ts";
+import { count } from "../../render/view.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -71,7 +72,7 @@ async function init(terminal: Terminal, { from, project, out, force }: InitFlags
   }
   const named = relative(".", resolve(out));
   const file = named === "fleet.yaml" ? "" : ` ${shellWord(escapeText(named))}`;
-  terminal.print(`Written to ${escapeText(out)}: ${accounts === 1 ? "1 account" : `${accounts} accounts`}.
+  terminal.print(`Written to ${escapeText(out)}: ${count(accounts, "account", "accounts")}.
 
 Next:
   tenon fleet list${file}

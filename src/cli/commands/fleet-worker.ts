@@ -8,7 +8,7 @@ import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, collectConsents, parseDuration, parseListen } from "../flags.ts";
 import { FleetSource, type OpenedFleet, openFleet } from "../fleet-open.ts";
-import { addQueueFlags, openQueue, type QueueFlags, resolveQueue } from "../fleet-queue.ts";
+import { addQueueFlags, DEFAULT_LEASE_MILLISECONDS, openQueue, type QueueFlags, resolveQueue } from "../fleet-queue.ts";
 import type { WorkerFlags } from "../fleet-worker.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -24,7 +24,6 @@ interface FleetCommands {
 /** The least time, in seconds, that a worker can keep up with. */
 const MIN_LEASE_SECONDS = 2;
 const MAX_LEASE_SECONDS = 3_600;
-const DEFAULT_LEASE_SECONDS = 30;
 
 function parseLease(value: string): number {
   const seconds = parseDuration(value);
@@ -56,7 +55,7 @@ export function defineQueueCommands(
       "--lease <time>",
       "an account whose worker is silent for so long is\nanother worker's (default: 30s)",
       parseLease,
-      DEFAULT_LEASE_SECONDS,
+      DEFAULT_LEASE_MILLISECONDS / 1000,
     )
     .option("--metrics <[host:]port>", "serve /metrics for Prometheus, and /healthz", parseListen)
     .addOption(webhookFlag("post when an account begins to fail, and when it is well again"))

@@ -94,7 +94,7 @@ function rowHtml(account: AccountStatus, index: number, labels: Labels): Html {
     nowHtml(account),
     last === null ? NONE : html`${last.command}: ${last.headline}`,
     last === null ? NONE : html`<span class="unbroken">${timeHtml(last.at, "ago")}</span>`,
-    labelsHtml(account),
+    Object.keys(account.labels).length === 0 ? NONE : labelsHtml(account),
   ];
   return html`<tr class="row" id="${rowId(index)}" data-kind="" data-state="${CLASSES[state]}" data-labels="${labelNumbers(account, labels)}"><th scope="row" data-label="${COLUMNS[0]}">${name}</th>${cells.map((cell, column) => html`<td data-label="${COLUMNS[column + 1] ?? ""}"><span>${cell}</span></td>`)}</tr>
 `;

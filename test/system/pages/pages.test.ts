@@ -305,7 +305,7 @@ describe("the look", () => {
   it("is dark at night in the same places, and twice the same", async () => {
     const html = await small();
     const [day, night] = [await open(html, LOOKS["light"]), await open(html, LOOKS["dark"])];
-    const brightness = ({ page }: Opened) =>
+    const brightness = ({ page }: Watched) =>
       page.evaluate(() => {
         const canvas = document
           .createElement("canvas")
@@ -324,7 +324,7 @@ describe("the look", () => {
     const [light, dark] = [await brightness(day), await brightness(night)];
     expect(light.background).toBeGreaterThan(light.text + 400);
     expect(dark.text).toBeGreaterThan(dark.background + 400);
-    const places = ({ page }: Opened) =>
+    const places = ({ page }: Watched) =>
       page.evaluate(() =>
         [...document.querySelectorAll("h1, h2, summary, .change, .fields")].map((element) => {
           const { x, y, width, height } = element.getBoundingClientRect();
@@ -332,7 +332,7 @@ describe("the look", () => {
         }),
       );
     expect(await places(night)).toEqual(await places(day));
-    const picture = ({ page }: Opened) => page.screenshot({ animations: "disabled", caret: "hide" });
+    const picture = ({ page }: Watched) => page.screenshot({ animations: "disabled", caret: "hide" });
     const first = await picture(day);
     expect(first.equals(await picture(night))).toBe(false);
     // A search that is over leaves nothing behind.
