@@ -1,6 +1,7 @@
 /**
  * A fleet by workers on Redis, in real time and real processes: its time beside the least that the accounts' limits allow, with one, two and
  * four workers, its requests beside those of one process, and what a worker's memory is after very many runs. Needs redis-server.
+ * `--only=time` or `--only=memory`: one of the two. `--runs=N`: after how many memory is measured last, a multiple of 100.
  */
 
 import { spawn } from "node:child_process";
@@ -26,7 +27,8 @@ const WINDOW_SECONDS = 10;
 const GOAL_RATIO = 1.15;
 /** Accounts that are run at a time: the machine is shared by all of the fleet's processes. */
 const SLOTS = 8;
-const RUNS_FOR_MEMORY = 1_000;
+const HEAP = fileURLToPath(new URL("heap.cjs", import.meta.url));
+const RUNS_FOR_MEMORY = Number(optionOf("runs") ?? 1_000);
 const WARM_RUNS = 200;
 const MEMORY_ACCOUNTS = 100;
 const MEMORY_ZONES = 20;
@@ -37,6 +39,7 @@ const MAX_START_LOOKS = 600;
 const TOKEN = "emulator-token";
 const RECORDS = [{ type: "A", name: "www", target: "192.0.2.1" }];
 
+const only = optionOf("only") ?? "";
 const redis = findProgram("redis-server");
 if (redis === undefined) {
   process.stdout.write("fleet: redis-server is not installed, and is left out\n");
@@ -48,12 +51,18 @@ const children = [];
 const emulators = [];
 try {
   const queue = await startRedis();
-  await timeBesideLimits(queue);
-  await memoryOfWorker(queue);
+  if (only !== "memory") await timeBesideLimits(queue);
+  if (only !== "time") await memoryOfWorker(queue);
 } finally {
   for (const child of children) child.kill("SIGKILL");
   for (const emulator of emulators) await emulator.close();
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** @returns undefined: it is not given */
+function optionOf(name) {
+  const start = `--${name}=`;
+  return process.argv.find((argument) => argument.startsWith(start))?.slice(start.length);
 }
 
 async function timeBesideLimits(queue) {
@@ -83,22 +92,36 @@ function report(name, { seconds, requests, refused }, expected) {
   if (ratio > GOAL_RATIO || requests !== expected) process.exitCode = 1;
 }
 
-/** The resident size: what a machine must have. */
+/**
+ * What lives on the heap says whether a worker keeps anything of the accounts that it is done with. The resident size is what a machine must
+ * have: it moves with what the engine has not yet given back.
+ */
 async function memoryOfWorker(queue) {
   const accounts = await startAccounts(MEMORY_ACCOUNTS, MEMORY_ZONES, null);
   const [worker] = await startWorkers(accounts, queue, 1, SLOTS);
   let early = 0;
+  const resident = [];
   for (let runs = MEMORY_ACCOUNTS; runs <= RUNS_FOR_MEMORY; runs += MEMORY_ACCOUNTS) {
     await tenon(accounts, ["fleet", "plan"], { TENON_QUEUE: queue });
-    const mebibytes = residentMebibytes(worker.pid);
-    if (runs <= WARM_RUNS) early = mebibytes;
+    resident.push(residentMebibytes(worker.pid));
+    const live = await liveMebibytes(worker);
+    process.stderr.write(`${runs} runs: ${live.toFixed(1)} MiB live, ${resident.at(-1).toFixed(0)} resident\n`);
+    if (runs <= WARM_RUNS) early = live;
     if (runs < RUNS_FOR_MEMORY) continue;
-    const growth = mebibytes / early;
-    const sizes = `${early.toFixed(0)} MiB after ${WARM_RUNS} runs, ${mebibytes.toFixed(0)} after ${RUNS_FOR_MEMORY}`;
-    process.stdout.write(`memory of a worker: ${sizes}, ratio ${growth.toFixed(2)}, goal ${GOAL_GROWTH}\n`);
+    const growth = live / early;
+    const sizes = `${early.toFixed(1)} MiB live after ${WARM_RUNS} runs, ${live.toFixed(1)} after ${RUNS_FOR_MEMORY}`;
+    const most = `at most ${Math.max(...resident).toFixed(0)} MiB resident`;
+    process.stdout.write(`memory of a worker: ${sizes}, ratio ${growth.toFixed(2)}, goal ${GOAL_GROWTH}; ${most}\n`);
     if (growth > GOAL_GROWTH) process.exitCode = 1;
   }
   await stop([worker]);
+}
+
+async function liveMebibytes(worker) {
+  const answer = once(worker, "message");
+  worker.send("live");
+  const [octets] = await answer;
+  return octets / 1024 / 1024;
 }
 
 function residentMebibytes(pid) {
@@ -141,7 +164,9 @@ async function startWorkers({ own }, queue, count, slots) {
   for (let at = 0; at < count; at += 1) {
     const env = { ...process.env, TOKEN, TENON_QUEUE: queue };
     const words = ["fleet", "worker", "--workers", String(slots), "--prefix", prefixOf(own)];
-    const worker = spawn(process.execPath, [MAIN, ...words], { cwd: own, env, stdio: ["ignore", "ignore", "pipe"] });
+    const flags = ["--expose-gc", "--require", HEAP];
+    const stdio = ["ignore", "ignore", "pipe", "ipc"];
+    const worker = spawn(process.execPath, [...flags, MAIN, ...words], { cwd: own, env, stdio });
     children.push(worker);
     const lines = createInterface(worker.stderr);
     await once(lines, "line");

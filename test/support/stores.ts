@@ -67,6 +67,9 @@ interface RedisSettings {
   readonly tlsPort?: boolean;
 }
 
+/** Or a `valkey-server`, which is in no package of every Debian. */
+const REDIS_SERVER = process.env["TENON_TEST_REDIS"] ?? "redis-server";
+
 /** With every change on disk before it is answered, so that a kill loses none. */
 export async function startRedis({
   args = [],
@@ -79,7 +82,7 @@ export async function startRedis({
     const listening = tlsPort ? ["--port", "0", "--tls-port", `${port}`] : ["--port", `${port}`];
     const durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
     const all = [...listening, "--bind", "127.0.0.1", "--dir", folder, ...durable, ...args];
-    const child = spawn("redis-server", all, { stdio: "ignore" });
+    const child = spawn(REDIS_SERVER, all, { stdio: "ignore" });
     await untilListening(port, child, "redis-server");
     return {
       ...{ url: `${login}127.0.0.1:${port}`, port, child, restart: start },

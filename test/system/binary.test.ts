@@ -5,8 +5,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { folder, run } from "../cli/run.ts";
+import { ended, folder, run } from "../cli/run.ts";
 import { editor } from "../lsp/editor.ts";
+import { startCollector } from "../support/collector.ts";
+import { fleetOf } from "../support/fleet.ts";
 import { expectWorking } from "./installed.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -45,6 +47,15 @@ it("it serves an editor, and is the process beside it that checks projects, too"
   const ed = await editor({ "tenon.yaml": broken }, { server });
   await ed.codes("tenon.yaml", ["unknown-key"]);
   expect(await ed.quit()).toBe(0);
+});
+
+it("it sends traces of a fleet", async () => {
+  const collector = await startCollector();
+  const fleet = await fleetOf(1);
+  const traced = { ...env, ...fleet.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  const { code, stderr } = await ended(spawn(binary, ["fleet", "plan"], { cwd: fleet.cwd, env: traced }));
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(collector.spans().map(({ name }) => name)).toEqual(["fleet plan: account", "fleet plan: command"]);
 });
 
 it("the licences of its libraries and of Node lie beside it", () => {
