@@ -48,7 +48,12 @@ export async function runAccount(
   const environment = environmentOf(outer, account, hidden);
   // What `validate` prints is text whatever the format is.
   const markup = flags.format === "markdown" && command !== "validate" ? "markdown" : "plain";
-  const captured = new Capture(outer, { environment, markup, handlesSignals: command === "apply" });
+  const captured = new Capture(outer, {
+    environment,
+    markup,
+    handlesSignals: command === "apply",
+    tokenPlace: "env" in account.token ? account.token.env : account.token.file,
+  });
   const { terminal } = captured;
   const problem = command === "validate" ? null : await tokenProblem(outer, account);
   let code: ExitCode = EXIT.error;
@@ -169,6 +174,7 @@ class Capture {
       readonly environment: Terminal["environment"];
       readonly markup: Ran["markup"];
       readonly handlesSignals: boolean;
+      readonly tokenPlace: string;
     },
   ) {
     this.#markup = about.markup;
@@ -179,6 +185,7 @@ class Capture {
       ...outer,
       interrupt: about.handlesSignals ? interrupt : { ...interrupt, whileHandlingSignals },
       environment: about.environment,
+      tokenPlace: escapeText(about.tokenPlace),
       isCaptured: true,
       canAsk: false,
       messages: { ...outer.messages, isTerminal: false },
