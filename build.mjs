@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
@@ -56,6 +56,8 @@ function virtual(id, code) {
   return { name: "virtual", resolveId: (source) => (source === id ? id : null), load };
 }
 
+const EXECUTABLE_MODE = 0o755;
+
 /**
  * A part that only some commands load stays a file of its own; what most of them load together is one file. CommonJS, as Node loads it without
  * its loader of ECMAScript modules, which takes a tenth of what `node -e 0` takes, and what it makes of each of Node's own modules.
@@ -70,6 +72,8 @@ async function bundleCommandLine(folder) {
     codeSplitting: { includeDependenciesRecursively: false, groups: graph.groups() },
   });
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
+  // npm makes it executable as it links or installs the package, and no more once it is built anew.
+  chmodSync(join(folder, "tenon.js"), EXECUTABLE_MODE);
 }
 
 /** The sub-paths of the package. Nothing is minified: who uses a library reads its stacks. */

@@ -49,7 +49,12 @@ export async function runAccount(
   const environment = environmentOf(outer, account, hidden);
   // What `validate` prints is text whatever the format is.
   const markup = flags.format === "markdown" && command !== "validate" ? "markdown" : "plain";
-  const captured = new Capture(outer, { environment, markup, handlesSignals: command === "apply" });
+  const captured = new Capture(outer, {
+    environment,
+    markup,
+    handlesSignals: command === "apply",
+    tokenPlace: "env" in account.token ? account.token.env : account.token.file,
+  });
   const { terminal } = captured;
   const problem = command === "validate" ? null : await tokenProblem(outer, account);
   let code: ExitCode = EXIT.error;
@@ -170,6 +175,7 @@ class Capture {
       readonly environment: Terminal["environment"];
       readonly markup: Ran["markup"];
       readonly handlesSignals: boolean;
+      readonly tokenPlace: string;
     },
   ) {
     this.#markup = about.markup;
@@ -180,6 +186,7 @@ class Capture {
       ...outer,
       interrupt: about.handlesSignals ? interrupt : { ...interrupt, whileHandlingSignals },
       environment: about.environment,
+      tokenPlace: escapeText(about.tokenPlace),
       isCaptured: true,
       canAsk: false,
       messages: { ...outer.messages, isTerminal: false },

@@ -135,7 +135,7 @@ export function sayError(terminal: Terminal, { code, summary, fix = "" }: Comman
 }
 
 export function sayFailure(terminal: Terminal, what: string, failure: Failure): void {
-  const fix = adviceFor(failure);
+  const fix = adviceFor(failure, terminal.tokenPlace ?? "TENON_TOKEN or --token-file");
   record(terminal, {
     code: `service-${failure.type}`,
     summary: `${what}: ${failureText(failure)}`,
@@ -152,8 +152,8 @@ export function asDiagnostic({ code, summary, fix = "" }: CommandError): Diagnos
   return { code, severity: "error", summary, detail: "", ...(fix === "" ? {} : { fix }) };
 }
 
-function adviceFor({ status, type, exceeds, nobodyListens }: Failure): string {
-  if (status === 401) return "Check the token in TENON_TOKEN or --token-file: it may be wrong, expired or revoked.";
+function adviceFor({ status, type, exceeds, nobodyListens }: Failure, tokenPlace: string): string {
+  if (status === 401) return `Check the token in ${tokenPlace}: it may be wrong, expired or revoked.`;
   if (status === 403) return "The token lacks a scope or a grant for this.";
   if (status === 404) return "Check the base URL: it has to end with the version, for example /v4.";
   if (nobodyListens === true)

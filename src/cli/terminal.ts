@@ -28,6 +28,8 @@ export interface Terminal {
   observe?(event: ApiEvent): void;
   /** Whether what is said is kept and shown later, so that it does not say how long anything takes. Absent: no. */
   readonly isCaptured?: boolean;
+  /** Where the token is, for whoever has to replace it: `TOKEN_A1`. Absent: in TENON_TOKEN or the file of --token-file. */
+  readonly tokenPlace?: string;
   /** Called with errors and warnings if a program wants them as data. */
   record?(diagnostics: readonly Diagnostic[], sources: Sources): void;
 }

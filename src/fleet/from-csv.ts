@@ -58,7 +58,10 @@ export async function fleetFromCsv(path: string, options: CsvOptions): Promise<F
   const places = new Places();
   const tree = table === null ? null : treeOf(table, options.project, places, report);
   // The check takes out of the tree what is wrong in it.
-  const checked = tree === null ? null : await checkAccounts(tree, { folder: options.folder, places, report });
+  const checked =
+    tree === null
+      ? null
+      : await checkAccounts(tree, { folder: options.folder, places, report: sayColumns(table, report) });
   const text = tree === null || checked === null || hasErrors(found) ? null : await fleetText(tree);
   const diagnostics = arrange(found, sources.files());
   return { text, accounts: text === null ? 0 : (checked?.length ?? 0), diagnostics, sources };
@@ -229,7 +232,11 @@ function keyOf(column: string): ColumnKey {
 /** Other systems export more than a fleet needs: only a column that one of ours may be meant by is an error. */
 function unknownColumn(column: string, span: Span): Diagnostic {
   const [, inner] = /^[^.]*\.(.+)$/.exec(column) ?? [];
-  const near = nearest(column, [...COLUMNS, ...(inner === undefined ? [] : [`var.${inner}`, `label.${inner}`])]);
+  // Whoever writes the tokens themselves into the list is not led to keep them as labels.
+  const isToken = column.toLowerCase() === "token";
+  const near = isToken
+    ? "token_env"
+    : nearest(column, [...COLUMNS, ...(inner === undefined ? [] : [`var.${inner}`, `label.${inner}`])]);
   return {
     code: "unknown-column",
     severity: near === null ? "warning" : "error",
@@ -281,6 +288,29 @@ function extraCell(span: Span): Diagnostic {
   const detail = "The line has more cells than there are columns.";
   const fix = "Put a cell that holds a comma into quotes.";
   return { code: "extra-cell", severity: "error", summary: "a cell without a column", detail, fix, span };
+}
+
+/** Key of an account → the columns that fill it, for what the check of a fleet file misses. */
+const COLUMNS_OF: ReadonlyMap<string, string> = new Map([
+  ["name", "`name`"],
+  ["token", "`token_env` or `token_file`"],
+  ["project", "`project`, or give --project DIR for all"],
+]);
+
+/** A key that every account lacks is missing in the first line: it is reported there, and once. */
+function sayColumns(table: Table | null, report: (diagnostic: Diagnostic) => void): typeof report {
+  const absent = new Set<string>();
+  return (diagnostic) => {
+    const key = diagnostic.code === "missing-key" ? (/^`(\w+)` is missing$/.exec(diagnostic.summary)?.[1] ?? "") : "";
+    const columns = COLUMNS_OF.get(key);
+    if (columns === undefined || table === null) report(diagnostic);
+    else if (table.columns.some((cell) => cell !== null && keyOf(cell.text)?.[0] === key))
+      report({ ...diagnostic, fix: `Fill the column ${columns}.` });
+    else if (!absent.has(key)) {
+      absent.add(key);
+      report({ ...diagnostic, fix: `Add the column ${columns}.`, span: spanOf(table.columns) });
+    }
+  };
 }
 
 // The tree → the text of a fleet file, an account a line.

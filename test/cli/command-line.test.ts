@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { here } from "./here.ts";
-import { folder, run } from "./run.ts";
+import { folder, MAIN, run } from "./run.ts";
 
 const COMMANDS = [
   "validate",
@@ -69,6 +70,10 @@ describe("tenon ticket --help", () => {
       expect(stdout).toContain(`Examples:\n  tenon ticket ${command}`);
     },
   );
+});
+
+it("the program can be run by a link to it, also after it was built anew", async () => {
+  expect((await stat(MAIN)).mode & 0o111).toBe(0o111);
 });
 
 describe("tenon --version", () => {

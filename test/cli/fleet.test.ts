@@ -94,6 +94,13 @@ test("what is wrong with one account leaves the others alone, and the worst exit
   for (const account of accounts) expect(await domainsOf(account)).toEqual(account.name === "a5" ? ["a5.example"] : []);
 });
 
+test("a token that is not accepted is looked for where the fleet file says that it is", async () => {
+  const { cwd, env } = await fleetOf(2);
+  const { stdout } = await here(["fleet", "plan"], { cwd, env: { ...env, TOKEN_A2: "revoked-yesterday" } });
+  expect(stdout).toContain("Check the token in TOKEN_A2: it may be wrong, expired or revoked.");
+  expect(stdout).not.toContain("TENON_TOKEN");
+});
+
 test("saved plans bound what is done in each account", async () => {
   const { cwd, env, accounts } = await fleetOf(3);
   expect((await run(["fleet", "plan", "--out", "plans"], { cwd, env })).code).toBe(0);

@@ -80,18 +80,29 @@ test("every error is reported where it stands, and nothing is written", async ()
   );
   expect(text).toBeNull();
   expect(found).toEqual([
+    "missing-key 1:1",
     "unknown-column 1:27",
     "duplicate-column 1:48",
     "bad-format 2:1",
     "bad-format 2:12",
-    "missing-key 3:1",
     "conflicting-keys 3:11",
     "extra-cell 3:24",
     "duplicate-account 4:1",
-    "missing-key 4:1",
     "unknown-service 4:15",
     "missing-key 5:1",
   ]);
+});
+
+test("a column that is missing is reported once, in the words of the list", async () => {
+  const cwd = await folder({ "accounts.csv": "name,token,var.a\nbakery,secret,x\nflorist,secret,y\n" });
+  const { diagnostics } = await fleetFromCsv(join(cwd, "accounts.csv"), { project: null, folder: cwd });
+  expect(diagnostics.map(({ summary, fix }) => `${summary}: ${fix}`)).toEqual([
+    "`token` is missing: Add the column `token_env` or `token_file`.",
+    "unknown column token: Did you mean `token_env`?",
+  ]);
+  const empty = await folder({ "accounts.csv": "name,token_env\nbakery,B\n,F\n" });
+  const { diagnostics: rows } = await fleetFromCsv(join(empty, "accounts.csv"), { project: ".", folder: empty });
+  expect(rows.map(({ summary, fix }) => `${summary}: ${fix}`)).toEqual(["`name` is missing: Fill the column `name`."]);
 });
 
 test.each([
