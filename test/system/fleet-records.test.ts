@@ -7,7 +7,14 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { FleetAccount } from "../../src/fleet/fleet-file.ts";
 import { openStore, prepareStore } from "../../src/fleet/open-store.ts";
-import { MAX_PENDING_RUNS, pendingKey, Records, type RunRequest, stateKey } from "../../src/fleet/records.ts";
+import {
+  MAX_PENDING_RUNS,
+  type PendingRun,
+  pendingKey,
+  Records,
+  type RunRequest,
+  stateKey,
+} from "../../src/fleet/records.ts";
 import { type FleetStore, MAX_RECORD_OCTETS, parseStoreAddress } from "../../src/fleet/store.ts";
 import { Submission, type SubmissionOptions } from "../../src/fleet/submit.ts";
 import { TokenTurn } from "../../src/fleet/token.ts";
@@ -219,15 +226,15 @@ for (const engine of ENGINES) {
     test("of more runs than may wait for an account the oldest is dropped", async () => {
       const store = await open();
       const records = new Records(store);
-      const runs = Array.from({ length: MAX_PENDING_RUNS }, (_, index) => {
+      const runs = Array.from({ length: MAX_PENDING_RUNS }, (_, index): PendingRun => {
         return { run: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`, digest: DIGEST, plan: null, at: 0 };
       });
       await records.write("pending", pendingKey("a"), { runs }, 0);
       const stop = new AbortController();
       const ended = (await submission(store, { stop: stop.signal })).submit(accountOf("a"), DIGEST, null);
-      let waiting = runs;
-      while (waiting[0] === runs[0] || waiting.length < MAX_PENDING_RUNS || waiting[0]?.run === runs[0]?.run)
-        waiting = [...((await records.read("pending", pendingKey("a"))).value?.runs ?? [])];
+      let waiting: readonly PendingRun[] = runs;
+      while (waiting[0]?.run === runs[0]?.run || waiting.length < MAX_PENDING_RUNS)
+        waiting = (await records.read("pending", pendingKey("a"))).value?.runs ?? [];
       expect(waiting.slice(0, -1)).toEqual(runs.slice(1));
       stop.abort();
       expect(await ended).toBeNull();
