@@ -25,7 +25,15 @@ const LOOK = { width: 80, colour: false };
 
 function request(more: object): string {
   const flags = { format: "text" };
-  return JSON.stringify({ command: "apply", flags, results: LOOK, messages: LOOK, saves: false, documents: false, ...more });
+  return JSON.stringify({
+    command: "apply",
+    flags,
+    results: LOOK,
+    messages: LOOK,
+    saves: false,
+    documents: false,
+    ...more,
+  });
 }
 
 function pending(runs: readonly object[]): string {
