@@ -104,7 +104,8 @@ function problemOf(address: StoreAddress, error: unknown): Diagnostic {
     return unfit(summary, "Use the newest Tenon everywhere.");
   }
   if (error instanceof UnsupportedPostgresVersionError) {
-    const found = /^[\w. ()-]{1,60}$/.test(error.serverVersion) ? error.serverVersion : "an unknown version";
+    // A distribution adds its own after the number: `12.22 (Debian 12.22-1.pgdg120+1)`.
+    const found = /^\d{1,3}(?:\.\d{1,3}){0,2}\b/.exec(error.serverVersion)?.[0] ?? "an unknown version";
     return unfit(`the PostgreSQL at ${shown} is too old: ${found}`, "Use PostgreSQL 13 or newer.");
   }
   return storeFails(address, error);

@@ -6,6 +6,7 @@ import { createServer, type Server, type Socket, connect as tcp } from "node:net
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { openStore, prepareStore } from "../../src/fleet/open-store.ts";
 import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
@@ -42,6 +43,22 @@ async function untilListening(port: number, child: ChildProcess, name: string): 
     await sleep(30);
   }
   throw new Error(`${name} does not listen`);
+}
+
+/** PostgreSQL listens before it takes anybody. */
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
+  for (let looks = 0; looks < MAX_START_LOOKS && child.exitCode === null; looks += 1) {
+    const client = new pg.Client(url);
+    client.on("error", () => {});
+    const problem = await client.connect().then(
+      () => null,
+      (error: Error) => error,
+    );
+    await client.end().catch(() => {});
+    if (problem === null) return;
+    await sleep(30);
+  }
+  throw new Error("postgres is not ready");
 }
 
 function listens(port: number): Promise<boolean> {
@@ -134,8 +151,10 @@ export async function startPostgres(): Promise<StoreServer> {
     ];
     const child = spawn(program, [...args, "-c", "fsync=off"], options);
     await untilListening(port, child, "postgres");
+    const url = `postgres://tenon@127.0.0.1:${port}/postgres`;
+    await untilReady(url, child);
     return {
-      ...{ url: `postgres://tenon@127.0.0.1:${port}/postgres`, port, child, restart: start },
+      ...{ url, port, child, restart: start },
       stop: async () => {
         await ended(child, "SIGQUIT");
         await rm(folder, { recursive: true, force: true });

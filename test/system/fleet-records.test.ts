@@ -226,15 +226,15 @@ for (const engine of ENGINES) {
     test("of more runs than may wait for an account the oldest is dropped", async () => {
       const store = await open();
       const records = new Records(store);
-      const runs: readonly PendingRun[] = Array.from({ length: MAX_PENDING_RUNS }, (_, index) => {
+      const runs = Array.from({ length: MAX_PENDING_RUNS }, (_, index): PendingRun => {
         return { run: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`, digest: DIGEST, plan: null, at: 0 };
       });
       await records.write("pending", pendingKey("a"), { runs }, 0);
       const stop = new AbortController();
       const ended = (await submission(store, { stop: stop.signal })).submit(accountOf("a"), DIGEST, null);
-      let waiting = runs;
-      while (waiting[0] === runs[0] || waiting.length < MAX_PENDING_RUNS || waiting[0]?.run === runs[0]?.run)
-        waiting = [...((await records.read("pending", pendingKey("a"))).value?.runs ?? [])];
+      let waiting: readonly PendingRun[] = runs;
+      while (waiting[0]?.run === runs[0]?.run || waiting.length < MAX_PENDING_RUNS)
+        waiting = (await records.read("pending", pendingKey("a"))).value?.runs ?? [];
       expect(waiting.slice(0, -1)).toEqual(runs.slice(1));
       stop.abort();
       expect(await ended).toBeNull();

@@ -2,9 +2,11 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Redis } from "ioredis";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { expectPlain, folder, run } from "../cli/run.ts";
 import { domainsOf, fleetOf } from "../support/fleet.ts";
@@ -70,6 +72,59 @@ test("a Redis that is too old names its version", async () => {
   const address = (await oldRedis()).address();
   if (address === null || typeof address === "string") throw new Error("no port");
   await expectRefused(`redis://127.0.0.1:${address.port}`, [/is too old: 5\.0\.7/, /6\.2 or newer/]);
+});
+
+test("a Redis that is a replica, and one that is still loading its data", async () => {
+  const replica = await redis({ args: ["--replicaof", "127.0.0.1", `${await freePort()}`] });
+  await expectRefused(replica.url, [/is a replica/, /Name the primary/]);
+  // A millisecond for each key: it answers what it is asked after every thousandth.
+  let slow = await redis({ args: ["--key-load-delay", "1000"] });
+  const client = new Redis(slow.url);
+  const pipeline = client.pipeline();
+  for (let key = 0; key < 30_000; key += 1) pipeline.set(`k${key}`, "v");
+  await pipeline.exec();
+  client.disconnect();
+  const gone = new Promise((resolve) => slow.child.once("exit", resolve));
+  slow.child.kill("SIGKILL");
+  await gone;
+  slow = await slow.restart();
+  onTestFinished(() => slow.stop());
+  await expectRefused(slow.url, [/is still loading its data/, /Wait\./]);
+});
+
+/** Between a client and a PostgreSQL, which seems to be of another version of the same length. */
+async function versionProxy(port: number, version: RegExp, other: string): Promise<number> {
+  const server = createServer((socket) => {
+    const upstream = connect(port, "127.0.0.1");
+    socket.pipe(upstream);
+    upstream.on("data", (data) => socket.write(data.toString("latin1").replace(version, other), "latin1"));
+    for (const one of [socket, upstream]) {
+      one.on("error", () => {});
+      one.on("close", () => [socket, upstream].map((end) => end.destroy()));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+test("a PostgreSQL that is too old names its version, before anything is made there", async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const client = new pg.Client(server.url);
+  await client.connect();
+  const { rows } = await client.query("SELECT current_setting('server_version_num') AS number");
+  const major = String(rows[0].number).slice(0, 2);
+  const port = await versionProxy(server.port, new RegExp(`\\b${major}(?=\\d{4}\\b|\\.\\d)`, "g"), "12");
+  const old = server.url.replace(`:${server.port}`, `:${port}`);
+  const words = [/is too old: 12\.\d+/, /Use PostgreSQL 13 or newer/];
+  expectPlain(await run(["fleet", "prepare", "--queue", old]), 1, words);
+  expect((await client.query("SELECT FROM pg_namespace WHERE nspname = 'tenon_fleet'")).rowCount).toBe(0);
+  await client.end();
+  expect((await run(["fleet", "prepare", "--queue", server.url])).code).toBe(0);
+  await expectRefused(old, words);
 });
 
 test("a PostgreSQL without its tables names the command that makes them, and does not try again for ever", async () => {
