@@ -14,9 +14,12 @@ import {
   requestKey,
   stateKey,
 } from "./records.ts";
+import { Slots } from "./slots.ts";
 import type { FleetStore } from "./store.ts";
 
 const POLL_MILLISECONDS = 150;
+/** Accounts that are asked for at a time: a store has few connections, and whoever waits for one gives up in the end. */
+const MAX_ASKED_TOGETHER = 32;
 /** Wake-ups are sent again: the server may have lost them with its data. */
 const REPEAT_MILLISECONDS = 10_000;
 /** When it is said that nobody takes anything. */
@@ -54,6 +57,7 @@ export class Submission {
   readonly #run: string = randomUUID();
   readonly #options: SubmissionOptions;
   readonly #records: Records;
+  readonly #asking: Slots = new Slots(MAX_ASKED_TOGETHER);
   readonly #waiting: Map<string, Waiting> = new Map();
   #polling: Promise<void> | null = null;
   #failure: unknown = null;
@@ -76,8 +80,10 @@ export class Submission {
   /** @returns null: it was taken back before it was begun */
   async submit(account: FleetAccount, digest: string, plan: string | null): Promise<Submitted | null> {
     const pending = { run: this.#run, digest, plan, at: Date.now() };
-    await this.#ask(account.name, pending);
-    await this.#options.store.queue.wakeUp(account.name);
+    await this.#asking.use(async () => {
+      await this.#ask(account.name, pending);
+      await this.#options.store.queue.wakeUp(account.name);
+    });
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, { account: account.name, pending, version: 0, reason: null, resolve });
       this.#polling ??= this.#poll().finally(() => {

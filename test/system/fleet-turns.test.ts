@@ -37,16 +37,35 @@ interface Asked {
   readonly outcome: Promise<Submitted | null>;
 }
 
-async function ask(store: FleetStore, command: RunRequest["command"] = "plan"): Promise<Asked> {
+async function opened(store: FleetStore, command: RunRequest["command"]): Promise<Submission> {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const request: RunRequest = { command, flags: { format: "text" }, results: LOOK, messages: LOOK, saves: false };
   const submission = new Submission({ store, request, stop: stop.signal, observe: () => {} });
   await submission.open();
+  return submission;
+}
+
+async function ask(store: FleetStore, command: RunRequest["command"] = "plan"): Promise<Asked> {
+  const submission = await opened(store, command);
   const outcome = submission.submit(ACCOUNT, DIGEST, null);
   const pending = async () => (await new Records(store).read("pending", "pending/a")).value?.runs.at(-1)?.run;
   await expect.poll(pending).toBeDefined();
   return { run: (await pending()) ?? "", outcome };
+}
+
+/** @param before is called with the method and its arguments before each call */
+function watched(store: FleetStore, before: (method: string, args: readonly unknown[]) => Promise<void>): FleetStore {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== "function") return value;
+      return async (...args: readonly unknown[]) => {
+        await before(String(key), args);
+        return value.apply(target, args);
+      };
+    },
+  });
 }
 
 /** As other workers have left it. */
@@ -70,7 +89,7 @@ function serve(
   const stop = new AbortController();
   const serving = serveFleet({
     ...{ store, name: "w", slots: 1, leaseMilliseconds, stop: stop.signal },
-    find: async () => ({ type: "found", account: ACCOUNT }),
+    find: async (name) => ({ type: "found", account: { ...ACCOUNT, name } }),
     tokenOf: async () => token,
     refuses: async () => null,
     run: async (_account, _request, _pending, hold) => run(hold),
@@ -120,6 +139,28 @@ eachEngine((serverOf) => {
     await end();
     expect(unlocked.map(({ account }) => account)).toEqual([`token/${DIGEST}`, "a"]);
     expect(unlocked.at(-1)).toEqual({ account: "a", extending: 0 });
+  });
+
+  test("of many accounts some are asked for at a time", async () => {
+    const store = await open();
+    const [asking, done] = [new Set<string>(), new Set<string>()];
+    let most = 0;
+    const late = watched(store, async (method, [key]) => {
+      const name = /^pending\/(.*)$/.exec(`${key}`)?.[1];
+      if (name === undefined) return;
+      if (method === "read") asking.add(name);
+      if (method === "write") done.add(name);
+      most = Math.max(most, asking.size - done.size);
+      await sleep(10);
+    });
+    const submission = await opened(late, "plan");
+    const outcomes = Array.from({ length: 200 }, (_, index) => {
+      return submission.submit({ ...ACCOUNT, name: `a${index}` }, DIGEST, null);
+    });
+    await expect.poll(() => done.size, { timeout: 30_000 }).toBe(200);
+    expect(most).toBe(32);
+    serve(store, () => DONE);
+    expect(await Promise.all(outcomes)).toHaveLength(200);
   });
 
   test("a run that ended ten workers is begun by no other, and fails", async () => {
