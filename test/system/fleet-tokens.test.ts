@@ -134,7 +134,7 @@ eachEngine((serverOf) => {
     expect(await records.write("state", key, { ...state, until: Date.now() }, version)).toBe(true);
     await store.queue.wakeUp("a1");
     const { code, stdout } = await planned;
-    expect([code, stdout]).toEqual([0, expect.stringContaining("1 account: 1 done")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("1 account: 1 pending")]);
     await stopped(worker);
   });
 });

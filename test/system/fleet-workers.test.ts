@@ -97,7 +97,7 @@ eachEngine((serverOf) => {
     const { code } = await stopped(worker);
     expect(code).toBe(143);
     const applied = await applying;
-    expect([applied.code, applied.stdout]).toEqual([143, expect.stringMatching(/^a1 +.*interrupted/m)]);
+    expect([applied.code, applied.stdout]).toEqual([143, expect.stringContaining("Apply interrupted: ")]);
     // Nothing was changed after that, and the next worker goes on.
     const after = await startedWorker(fleet, queueArgs);
     expect((await run(["fleet", "apply", "--yes", ...queueArgs], fleet)).code).toBe(0);
