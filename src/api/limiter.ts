@@ -8,7 +8,7 @@ import {
   type Bucket,
   ended,
   FRESH_BUCKET,
-  HANDED_WINDOW,
+  isNamedAlike,
   type ObservedAnswer,
   observationOf,
   observe,
@@ -156,8 +156,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
         endpointQueue.bucket = ended(old, { seen: answer, sentAt, now: clock.now(), random: options.random() });
         const observation = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
         if (observation !== null) {
-          if (shared.newest?.window === HANDED_WINDOW && handed !== null) shared = keptLimit(handed, observation);
-          const maxOwnRequests = old.window === observation.window ? null : old.inFlight;
+          if (shared.newest?.isHanded === true && handed !== null) shared = keptLimit(handed, observation);
+          const maxOwnRequests = isNamedAlike(old, observation) ? null : old.inFlight;
           shared = observe(shared, { observation, knownWhenSent, maxOwnRequests });
         }
         pump();

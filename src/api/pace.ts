@@ -4,7 +4,7 @@
  */
 
 import type { Bucket, SharedLimit, WindowObservation } from "./rate-limit.ts";
-import { FRESH_BUCKET, HANDED_WINDOW, UNKNOWN_LIMIT } from "./rate-limit.ts";
+import { FRESH_BUCKET, isNamedAlike, UNKNOWN_LIMIT } from "./rate-limit.ts";
 
 /** A window that is said to end later is not believed: the service is asked. */
 export const MAX_HANDED_MILLISECONDS = 300_000;
@@ -43,7 +43,7 @@ export function paceOf(
     const { limit, remaining, resetAt, pausedUntil } = bucket;
     if (pausedUntil > now) return [{ endpoint, limit, remaining: 0, resetAt: pausedUntil }];
     // An endpoint's own last count says less than the common one, which others have lowered since.
-    const isWithin = isCommon && relation === "shared" && bucket.window === newest.window && limit === newest.limit;
+    const isWithin = isCommon && relation === "shared" && isNamedAlike(bucket, newest) && limit === newest.limit;
     if (remaining === null || resetAt <= now || isWithin) return [];
     return [{ endpoint, limit, remaining, resetAt }];
   });
@@ -62,7 +62,7 @@ export function handedBuckets({ endpoints }: SeenLimits, now: number): Map<strin
   return new Map(
     usable.map(({ endpoint, limit, remaining, resetAt }) => [
       endpoint,
-      { ...FRESH_BUCKET, limit, remaining, resetAt, window: HANDED_WINDOW },
+      { ...FRESH_BUCKET, limit, remaining, resetAt, isHanded: true },
     ]),
   );
 }
@@ -71,7 +71,7 @@ export function handedBuckets({ endpoints }: SeenLimits, now: number): Map<strin
 export function handedLimit({ common }: SeenLimits, now: number): SharedLimit {
   if (common === null || common.limit === null || !isUsable(common, now)) return UNKNOWN_LIMIT;
   const { limit, remaining, resetAt } = common;
-  return { newest: { endpoint: "", limit, window: HANDED_WINDOW, remaining, resetAt }, relation: "shared" };
+  return { newest: { endpoint: "", limit, window: null, remaining, resetAt, isHanded: true }, relation: "shared" };
 }
 
 /** Two estimates of one reset differ by no more: it is sent in whole seconds. */

@@ -26,15 +26,14 @@ export interface Bucket {
   readonly windowMilliseconds: number | null;
   /** Some answer showed that requests are counted; without one there may be no limit. */
   readonly isCounted: boolean;
+  /** Another client has handed on what is known of the window (`pace.ts`): any answer is newer. */
+  readonly isHanded: boolean;
   /** After a 429. */
   readonly pausedUntil: number;
   /** 429s in a row, counted once per pause. */
   readonly refusals: number;
   readonly refusedAt: number;
 }
-
-/** The window of what another client has handed on (`pace.ts`): any answer is newer. */
-export const HANDED_WINDOW = -1;
 
 export const FRESH_BUCKET: Bucket = {
   inFlight: 0,
@@ -44,6 +43,7 @@ export const FRESH_BUCKET: Bucket = {
   resetAt: 0,
   windowMilliseconds: null,
   isCounted: false,
+  isHanded: false,
   pausedUntil: 0,
   refusals: 0,
   refusedAt: Number.NEGATIVE_INFINITY,
@@ -101,8 +101,8 @@ function withWindow(bucket: Bucket, answer: ObservedAnswer, now: number): Bucket
   if (remaining === null || until === null) return bucket;
   const limit = number(answer.headers["x-ratelimit-limit"]);
   const resetAt = now + until;
-  const isKnown = bucket.remaining !== null && now < bucket.resetAt && bucket.window !== HANDED_WINDOW;
-  const observation = { ...bucket, ...withWindowLength(bucket, { limit, remaining, until }), limit };
+  const isKnown = bucket.remaining !== null && now < bucket.resetAt && !bucket.isHanded;
+  const observation = { ...bucket, ...withWindowLength(bucket, { limit, remaining, until }), limit, isHanded: false };
   if (isKnown && isSameWindow(bucket, window, resetAt)) {
     // Answers overtake each other: the lowest count is the latest. The reset is reported in whole seconds, rounded up as
     // far as anyone saw, so that the earliest estimate is the closest.
@@ -183,7 +183,7 @@ export interface RateLimitState extends ObservedLimit {
 }
 
 export function observedLimit(endpoint: string, bucket: Bucket, now: number): RateLimitState | null {
-  if (bucket.remaining === null || bucket.window === HANDED_WINDOW) return null;
+  if (bucket.remaining === null || bucket.isHanded) return null;
   const resetSeconds = Math.max(0, Math.ceil((bucket.resetAt - now) / 1000));
   const { limit, remaining } = bucket;
   return { endpoint, limit, remaining, resetSeconds, windowSeconds: windowSeconds(bucket) };
@@ -203,8 +203,10 @@ function windowSeconds({ windowMilliseconds, isCounted }: Bucket): number | null
 export interface WindowObservation {
   readonly endpoint: string;
   readonly limit: number;
-  /** X-RateLimit-Reset as it was sent: identifies the window. */
-  readonly window: number;
+  /** X-RateLimit-Reset as it was sent: identifies the window. null: no answer said it. */
+  readonly window: number | null;
+  /** As in `Bucket`. */
+  readonly isHanded: boolean;
   readonly remaining: number;
   /** Milliseconds on our own clock. */
   readonly resetAt: number;
@@ -220,9 +222,9 @@ export interface SharedLimit {
 export const UNKNOWN_LIMIT: SharedLimit = { newest: null, relation: "unknown" };
 
 export function observationOf(endpoint: string, bucket: Bucket): WindowObservation | null {
-  const { limit, window, remaining, resetAt } = bucket;
-  if (limit === null || window === null || window === HANDED_WINDOW || remaining === null) return null;
-  return { endpoint, limit, window, remaining, resetAt };
+  const { limit, window, remaining, resetAt, isHanded } = bucket;
+  if (limit === null || window === null || isHanded || remaining === null) return null;
+  return { endpoint, limit, window, remaining, resetAt, isHanded };
 }
 
 interface Observed {
@@ -247,14 +249,25 @@ export function observe(shared: SharedLimit, observed: Observed): SharedLimit {
       relation = "shared";
   }
   const newest = shared.newest;
-  if (newest === null || observation.window > newest.window) return { newest: observation, relation };
+  if (newest === null || isNewerWindow(observation, newest)) return { newest: observation, relation };
   if (!isSameObservedWindow(newest, observation) || observation.remaining >= newest.remaining)
     return { ...shared, relation };
   return { newest: { ...observation, resetAt: Math.min(newest.resetAt, observation.resetAt) }, relation };
 }
 
+function isNewerWindow({ window }: WindowObservation, earlier: WindowObservation): boolean {
+  return earlier.isHanded || (window ?? 0) > (earlier.window ?? 0);
+}
+
+type WindowName = Pick<Bucket, "window" | "isHanded">;
+
+/** What was handed on names no window: it is taken to be one. */
+export function isNamedAlike(one: WindowName, other: WindowName): boolean {
+  return one.isHanded === other.isHanded && one.window === other.window;
+}
+
 function isSameObservedWindow(one: WindowObservation, other: WindowObservation): boolean {
-  return one.limit === other.limit && one.window === other.window;
+  return one.limit === other.limit && isNamedAlike(one, other);
 }
 
 /**
@@ -266,8 +279,8 @@ export function sharedAdmits(shared: SharedLimit, bucket: Bucket, inFlight: numb
   const { newest, relation } = shared;
   if (newest === null || relation === "separate" || now >= newest.resetAt) return { type: "now" };
   if (newest.remaining > inFlight || (bucket.limit !== null && bucket.limit !== newest.limit)) return { type: "now" };
-  if (bucket.window !== newest.window) {
-    const hasSpoken = bucket.remaining !== null && bucket.window !== HANDED_WINDOW;
+  if (!isNamedAlike(bucket, newest)) {
+    const hasSpoken = bucket.remaining !== null && !bucket.isHanded;
     if (hasSpoken && now < bucket.resetAt) return { type: "now" };
     if (relation === "unknown" && bucket.inFlight === 0) return { type: "now" };
   }

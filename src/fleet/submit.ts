@@ -19,9 +19,12 @@ import {
   stateKey,
   workerKey,
 } from "./records.ts";
+import { Slots } from "./slots.ts";
 import type { FleetStore } from "./store.ts";
 
 const POLL_MILLISECONDS = 150;
+/** Accounts that are asked for at a time: a store has few connections, and whoever waits for one gives up in the end. */
+const MAX_ASKED_TOGETHER = 32;
 /** Wake-ups are sent again: the server may have lost them with its data. */
 const REPEAT_MILLISECONDS = 10_000;
 /** When it is said that nobody takes anything. */
@@ -64,6 +67,7 @@ export class Submission {
   readonly #run: string = randomUUID();
   readonly #options: SubmissionOptions;
   readonly #records: Records;
+  readonly #asking: Slots = new Slots(MAX_ASKED_TOGETHER);
   readonly #waiting: Map<string, Waiting> = new Map();
   /** What is done for all accounts is traced as a part of the command, and not of the account that happened to come first. */
   readonly #scope: AsyncResource = new AsyncResource("Submission");
@@ -100,8 +104,10 @@ export class Submission {
   ): Promise<Submitted | null> {
     const own = trace === null ? {} : { trace };
     const pending: PendingRun = { run: this.#run, digest, plan, at: Date.now(), ...own };
-    await this.#ask(account.name, pending);
-    await this.#options.store.queue.wakeUp(account.name);
+    await this.#asking.use(async () => {
+      await this.#ask(account.name, pending);
+      await this.#options.store.queue.wakeUp(account.name);
+    });
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, {
         account: account.name,

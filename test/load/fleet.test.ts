@@ -1,6 +1,6 @@
 /**
  * A fleet of sixty accounts of forty zones of twenty records: the same reports and the same accounts however many workers there are, and whatever
- * is killed, stopped, or cut off. Needs redis-server.
+ * is killed, stopped, or cut off. Needs redis-server and PostgreSQL.
  */
 
 import { channel } from "node:diagnostics_channel";
@@ -12,13 +12,23 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 import { type Ended, folder, run } from "../cli/run.ts";
 import { type StartedWorker, startedWorker } from "../support/fleet-worker.ts";
-import { proxyTo, type StoreProxy, type StoreServer, startRedis } from "../support/stores.ts";
+import {
+  type EngineName,
+  proxyTo,
+  type StoreProxy,
+  type StoreServer,
+  startEngine,
+  startRedis,
+} from "../support/stores.ts";
 
 const ACCOUNTS = Number(process.env["TENON_FLEET_ACCOUNTS"] ?? 60);
 const ZONES = 40;
 const RECORDS = 20;
 /** Things that go wrong. */
-const INCIDENTS = Number(process.env["TENON_FLEET_INCIDENTS"] ?? 40);
+const INCIDENTS = Number(process.env["TENON_FLEET_INCIDENTS"] ?? 32);
+/** On PostgreSQL. */
+const FEWER_ACCOUNTS = 12;
+const FEWER_INCIDENTS = 12;
 const SEED = 20_261_126;
 const LEASE_SECONDS = 2;
 
@@ -322,118 +332,159 @@ class MutationLog {
   }
 }
 
-describe("a fleet in trouble", () => {
-  test("whatever is killed, stopped or cut off: nothing twice, nothing lost, no two applies of one account at once", async () => {
-    const random = seeded(SEED);
-    let redis = await startRedis();
-    onTestFinished(() => redis.stop());
-    const fleet = await LoadedFleet.start(ACCOUNTS);
-    onTestFinished(() => fleet.close());
-    const log = new MutationLog();
-    log.start();
-    onTestFinished(() => log.stop());
-    const proxies = new Map<Name, StoreProxy>();
-    const workers = new Map<Name, StartedWorker>();
-    const startWorker = async (name: Name): Promise<void> => {
-      const proxy = proxies.get(name) ?? (await proxyTo(redis.port));
-      proxies.set(name, proxy);
-      const options = fleet.options(name, `redis://127.0.0.1:${proxy.port}`);
-      // While the store is down a worker that is started says so and ends: a service manager starts it again.
-      for (let tries = 0; tries < 20; tries += 1) {
-        try {
-          workers.set(name, await startedWorker(options, ["--lease", `${LEASE_SECONDS}s`, "--workers", "4"]));
-          return;
-        } catch {
-          await sleep(200);
-        }
-      }
-    };
-    onTestFinished(() => {
-      for (const proxy of proxies.values()) proxy.close();
-    });
-    for (const name of WORKERS) await startWorker(name);
+interface Trouble {
+  readonly engine: EngineName;
+  readonly accounts: number;
+  /** How many things go wrong. */
+  readonly incidents: number;
+  /** Whether workers are cut off from the server, too. */
+  readonly cutsOff: boolean;
+}
 
-    const incidents: Record<string, number> = {
-      "worker killed": 0,
-      "worker stopped": 0,
-      "Redis killed": 0,
-      partition: 0,
-    };
-    const busy = new Set<Name>();
-    const after: Promise<void>[] = [];
-    const longerThanLease = (): Promise<void> => sleep(LEASE_SECONDS * 1000 * 1.6);
-    let isRedisDown = false;
-    const cause = (): void => {
-      const free = WORKERS.filter((name) => !busy.has(name));
-      const name = free[Math.floor(random() * free.length)];
-      const kind = Object.keys(incidents)[Math.floor(random() * 4)] ?? "";
-      // One worker always remains.
-      if (name === undefined || (free.length < 2 && kind !== "Redis killed")) return;
-      if (kind === "Redis killed") {
-        if (isRedisDown) return;
-        isRedisDown = true;
-        redis.child.kill("SIGKILL");
-        after.push(
-          sleep(300 + random() * 700).then(async () => {
-            redis = await redis.restart();
-            isRedisDown = false;
-          }),
-        );
-      } else {
-        const worker = workers.get(name);
-        busy.add(name);
-        const recover = async (): Promise<void> => {
-          if (kind === "worker killed") {
-            worker?.child.kill("SIGKILL");
-            await startWorker(name);
-          } else if (kind === "worker stopped") {
-            worker?.child.kill("SIGSTOP");
-            await longerThanLease();
-            worker?.child.kill("SIGCONT");
-          } else {
-            proxies.get(name)?.partition(true);
-            await longerThanLease();
-            proxies.get(name)?.partition(false);
-          }
-          busy.delete(name);
-        };
-        after.push(recover());
-      }
-      incidents[kind] = (incidents[kind] ?? 0) + 1;
-    };
-    const happened = (): number => Object.values(incidents).reduce((sum, count) => sum + count, 0);
+/** What workers see while the server is taken away and brought back. */
+class Troubled {
+  readonly #trouble: Trouble;
+  readonly #random: () => number = seeded(SEED);
+  readonly #fleet: LoadedFleet;
+  readonly #proxies: Map<Name, StoreProxy> = new Map();
+  readonly #workers: Map<Name, StartedWorker> = new Map();
+  readonly #busy: Set<Name> = new Set();
+  readonly #recoveries: Promise<void>[] = [];
+  readonly incidents: Record<string, number>;
+  #server: StoreServer;
+  #isDown = false;
 
-    let [rounds, overlaps, mutations] = [0, 0, 0];
-    for (let round = 2; happened() < INCIDENTS; round += 1) {
-      log.clear();
-      fleet.setRound(round);
-      let isDone = false;
-      const applying = run(["fleet", "apply", "--yes"], fleet.options("w0", redis.url)).finally(() => {
-        isDone = true;
-      });
-      await sleep(1_200);
-      while (!isDone && happened() < INCIDENTS) {
-        cause();
-        await sleep(600);
+  constructor(trouble: Trouble, fleet: LoadedFleet, server: StoreServer) {
+    this.#trouble = trouble;
+    this.#fleet = fleet;
+    this.#server = server;
+    const kinds = { "worker killed": 0, "worker stopped": 0, [`${trouble.engine} killed`]: 0 };
+    this.incidents = trouble.cutsOff ? { ...kinds, partition: 0 } : kinds;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  get happened(): number {
+    return Object.values(this.incidents).reduce((sum, count) => sum + count, 0);
+  }
+
+  async startWorker(name: Name): Promise<void> {
+    const proxy = this.#proxies.get(name) ?? (await proxyTo(this.#server.port));
+    this.#proxies.set(name, proxy);
+    const options = this.#fleet.options(name, this.url.replace(`:${this.#server.port}`, `:${proxy.port}`));
+    // While the store is down a worker that is started says so and ends: a service manager starts it again.
+    for (let tries = 0; tries < 20; tries += 1) {
+      try {
+        this.#workers.set(name, await startedWorker(options, ["--lease", `${LEASE_SECONDS}s`, "--workers", "4"]));
+        return;
+      } catch {
+        await sleep(200);
       }
-      const { code, stdout } = await applying;
-      expect([round, code, stdout.split("\n").at(-2)]).toEqual([
-        round,
-        0,
-        `Fleet: ${ACCOUNTS} accounts: ${ACCOUNTS} done.`,
-      ]);
-      // Whoever comes back after the end must leave everything as it is.
-      await Promise.all(after.splice(0));
-      expect(await fleet.contents()).toEqual(fleet.expected(round));
-      overlaps += log.overlaps();
-      mutations += log.count();
-      rounds += 1;
     }
-    const kinds = Object.entries(incidents).map(([kind, count]) => `${kind} ${count}`);
-    report(
-      `${happened()} tried, ${happened()} survived (${kinds.join(", ")}) in ${rounds} rounds, ${mutations} changes; 0 duplicates, 0 lost, ${overlaps} applies at once`,
-    );
-    expect(overlaps).toBe(0);
-    for (const [kind, count] of Object.entries(incidents)) expect([kind, count > 0]).toEqual([kind, true]);
-  });
+  }
+
+  /** Something goes wrong, and is mended later. */
+  cause(): void {
+    const free = WORKERS.filter((name) => !this.#busy.has(name));
+    const name = free[Math.floor(this.#random() * free.length)];
+    const kinds = Object.keys(this.incidents);
+    const kind = kinds[Math.floor(this.#random() * kinds.length)] ?? "";
+    const isServer = kind === `${this.#trouble.engine} killed`;
+    // One worker always remains.
+    if (name === undefined || (free.length < 2 && !isServer)) return;
+    if (isServer && this.#isDown) return;
+    this.#recoveries.push(isServer ? this.#takeAway(300 + this.#random() * 700) : this.#hurt(name, kind));
+    this.incidents[kind] = (this.incidents[kind] ?? 0) + 1;
+  }
+
+  async #takeAway(milliseconds: number): Promise<void> {
+    this.#isDown = true;
+    // PostgreSQL's processes end with their parent by this signal alone.
+    this.#server.child.kill(this.#trouble.engine === "redis" ? "SIGKILL" : "SIGQUIT");
+    await sleep(milliseconds);
+    this.#server = await this.#server.restart();
+    this.#isDown = false;
+  }
+
+  async #hurt(name: Name, kind: string): Promise<void> {
+    const worker = this.#workers.get(name);
+    const longerThanLease = (): Promise<void> => sleep(LEASE_SECONDS * 1000 * 1.6);
+    this.#busy.add(name);
+    if (kind === "worker killed") {
+      worker?.child.kill("SIGKILL");
+      await this.startWorker(name);
+    } else if (kind === "worker stopped") {
+      worker?.child.kill("SIGSTOP");
+      await longerThanLease();
+      worker?.child.kill("SIGCONT");
+    } else {
+      this.#proxies.get(name)?.partition(true);
+      await longerThanLease();
+      this.#proxies.get(name)?.partition(false);
+    }
+    this.#busy.delete(name);
+  }
+
+  /** Everything runs again. */
+  async recover(): Promise<void> {
+    await Promise.all(this.#recoveries.splice(0));
+  }
+
+  async close(): Promise<void> {
+    for (const proxy of this.#proxies.values()) proxy.close();
+    await this.#server.stop();
+  }
+}
+
+async function expectSurvived(trouble: Trouble): Promise<void> {
+  const fleet = await LoadedFleet.start(trouble.accounts);
+  onTestFinished(() => fleet.close());
+  const troubled = new Troubled(trouble, fleet, await startEngine(trouble.engine));
+  onTestFinished(() => troubled.close());
+  const log = new MutationLog();
+  log.start();
+  onTestFinished(() => log.stop());
+  for (const name of WORKERS) await troubled.startWorker(name);
+
+  let [rounds, overlaps, mutations] = [0, 0, 0];
+  for (let round = 2; troubled.happened < trouble.incidents; round += 1) {
+    log.clear();
+    fleet.setRound(round);
+    let isDone = false;
+    const applying = run(["fleet", "apply", "--yes"], fleet.options("w0", troubled.url)).finally(() => {
+      isDone = true;
+    });
+    // Who cannot reach the queue at its start ends at once, and says so.
+    while (!isDone && log.count() === 0) await sleep(20);
+    while (!isDone && troubled.happened < trouble.incidents) {
+      troubled.cause();
+      await sleep(600);
+    }
+    const { code, stdout, stderr } = await applying;
+    const last = `Fleet: ${trouble.accounts} accounts: ${trouble.accounts} done.`;
+    expect([round, code, stdout.split("\n").at(-2)], stderr.slice(-2_000)).toEqual([round, 0, last]);
+    // Whoever comes back after the end must leave everything as it is.
+    await troubled.recover();
+    expect(await fleet.contents()).toEqual(fleet.expected(round));
+    overlaps += log.overlaps();
+    mutations += log.count();
+    rounds += 1;
+  }
+  const kinds = Object.entries(troubled.incidents).map(([kind, count]) => `${kind} ${count}`);
+  const { happened } = troubled;
+  report(
+    `${trouble.engine}: ${happened} tried, ${happened} survived (${kinds.join(", ")}) in ${rounds} rounds, ${mutations} changes; 0 duplicates, 0 lost, ${overlaps} applies at once`,
+  );
+  expect(overlaps).toBe(0);
+  for (const [kind, count] of Object.entries(troubled.incidents)) expect([kind, count > 0]).toEqual([kind, true]);
+}
+
+describe("a fleet in trouble: nothing twice, nothing lost, no two applies of one account at once", () => {
+  test("on Redis, whatever is killed, stopped or cut off", () =>
+    expectSurvived({ engine: "redis", accounts: ACCOUNTS, incidents: INCIDENTS, cutsOff: true }));
+
+  test("on PostgreSQL, whatever is killed or stopped", () =>
+    expectSurvived({ engine: "postgres", accounts: FEWER_ACCOUNTS, incidents: FEWER_INCIDENTS, cutsOff: false }));
 });

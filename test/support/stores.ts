@@ -177,6 +177,7 @@ export async function startEngine(name: EngineName): Promise<StoreServer> {
     if ((await prepareStore(address)) === null) return server;
     await sleep(30);
   }
+  await server.stop();
   throw new Error(`${name} cannot be prepared`);
 }
 

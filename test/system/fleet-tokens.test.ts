@@ -2,10 +2,11 @@
 
 import { expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
+import { Records, stateKey } from "../../src/fleet/records.ts";
 import { emulator, ended, folder, type RunOptions, run, start } from "../cli/run.ts";
 import { fleetOf } from "../support/fleet.ts";
 import { startedWorker, stopped } from "../support/fleet-worker.ts";
-import { eachEngine } from "../support/stores.ts";
+import { eachEngine, openedStore } from "../support/stores.ts";
 
 /** With the list of domains all that a window lets through: the second finds nothing left. */
 const ZONES = 99;
@@ -96,6 +97,44 @@ eachEngine((serverOf) => {
     // Nothing was asked for twice.
     const paths = fleet.accounts[0]?.service.requests.map(({ path }) => path) ?? [];
     expect(paths.length).toBe(new Set(paths).size);
+    await stopped(worker);
+  });
+
+  test("a worker that is killed while it holds a token's turn gives it up after its lease, and both entries are read", async () => {
+    const { service, ...options } = await sharedToken();
+    const queueArgs = ["--queue", serverOf().url, "--prefix", "killed"];
+    const first = await startedWorker(options, queueArgs);
+    const planned = run(["fleet", "plan", ...queueArgs], options);
+    const isReading = (): boolean => service.requests.some(({ path }) => path.endsWith("/records"));
+    await expect.poll(isReading, { interval: 5, timeout: 60_000 }).toBe(true);
+    first.child.kill("SIGKILL");
+    await first.end;
+    const second = await startedWorker(options, queueArgs);
+    const { code, stdout } = await planned;
+    expect([code, stdout]).toEqual([0, expect.stringContaining("2 accounts: 2 done")]);
+    await stopped(second);
+  });
+
+  test("a run that was put back is taken again when its time has come", async () => {
+    const fleet = await fleetOf(1);
+    const effect = { type: "status" as const, status: 429, retryAfterSeconds: 1_800 };
+    fleet.accounts[0]?.service.setFaults([{ effect }]);
+    const queueArgs = ["--queue", serverOf().url, "--prefix", "again"];
+    const worker = await startedWorker(fleet, queueArgs);
+    const planned = run(["fleet", "plan", ...queueArgs], fleet);
+    await worker.untilSaid("a1: put back for 1800 s");
+    fleet.accounts[0]?.service.setFaults([]);
+    // The time comes at once.
+    const store = await openedStore(serverOf().url, "again", 60_000);
+    const records = new Records(store);
+    const { value: pending } = await records.read("pending", "pending/a1");
+    const key = stateKey(pending?.runs[0]?.run ?? "", "a1");
+    const { value: state, version } = await records.read("state", key);
+    if (state?.state !== "postponed") throw new Error(`it is ${state?.state}`);
+    expect(await records.write("state", key, { ...state, until: Date.now() }, version)).toBe(true);
+    await store.queue.wakeUp("a1");
+    const { code, stdout } = await planned;
+    expect([code, stdout]).toEqual([0, expect.stringContaining("1 account: 1 pending")]);
     await stopped(worker);
   });
 });

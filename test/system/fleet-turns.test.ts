@@ -37,7 +37,7 @@ interface Asked {
   readonly outcome: Promise<Submitted | null>;
 }
 
-async function ask(store: FleetStore, command: RunRequest["command"] = "plan"): Promise<Asked> {
+async function opened(store: FleetStore, command: RunRequest["command"]): Promise<Submission> {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const request: RunRequest = {
@@ -50,16 +50,43 @@ async function ask(store: FleetStore, command: RunRequest["command"] = "plan"): 
   };
   const submission = new Submission({ store, request, stop: stop.signal, observe: () => {} });
   await submission.open();
+  return submission;
+}
+
+async function ask(store: FleetStore, command: RunRequest["command"] = "plan"): Promise<Asked> {
+  const submission = await opened(store, command);
   const outcome = submission.submit(ACCOUNT, DIGEST, null);
   const pending = async () => (await new Records(store).read("pending", "pending/a")).value?.runs.at(-1)?.run;
   await expect.poll(pending).toBeDefined();
   return { run: (await pending()) ?? "", outcome };
 }
 
+/** @param before is called with the method and its arguments before each call */
+function watched(store: FleetStore, before: (method: string, args: readonly unknown[]) => Promise<void>): FleetStore {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== "function") return value;
+      return async (...args: readonly unknown[]) => {
+        await before(String(key), args);
+        return value.apply(target, args);
+      };
+    },
+  });
+}
+
 /** As other workers have left it. */
 async function leave(store: FleetStore, { run }: Asked, state: RunState): Promise<void> {
   const { version } = await new Records(store).read("state", stateKey(run, "a"));
   expect(await new Records(store).write("state", stateKey(run, "a"), state, version)).toBe(true);
+}
+
+async function lockWhenFree(store: FleetStore): Promise<Fence> {
+  for (;;) {
+    const fence = await store.lock("a", LEASE_MILLISECONDS);
+    if (fence !== null) return fence;
+    await sleep(20);
+  }
 }
 
 interface ServeOptions {
@@ -77,7 +104,7 @@ function serve(
   const stop = new AbortController();
   const serving = serveFleet({
     ...{ store, name: "w", slots: 1, leaseMilliseconds, stop: stop.signal },
-    find: async () => ({ type: "found", account: ACCOUNT }),
+    find: async (name) => ({ type: "found", account: { ...ACCOUNT, name } }),
     tokenOf: async () => token,
     refuses: async () => null,
     run: async (_account, _request, _pending, hold) => run(hold),
@@ -129,6 +156,28 @@ eachEngine((serverOf) => {
     expect(unlocked.at(-1)).toEqual({ account: "a", extending: 0 });
   });
 
+  test("of many accounts some are asked for at a time", async () => {
+    const store = await open();
+    const [asking, done] = [new Set<string>(), new Set<string>()];
+    let most = 0;
+    const late = watched(store, async (method, [key]) => {
+      const name = /^pending\/(.*)$/.exec(`${key}`)?.[1];
+      if (name === undefined) return;
+      if (method === "read") asking.add(name);
+      if (method === "write") done.add(name);
+      most = Math.max(most, asking.size - done.size);
+      await sleep(10);
+    });
+    const submission = await opened(late, "plan");
+    const outcomes = Array.from({ length: 200 }, (_, index) => {
+      return submission.submit({ ...ACCOUNT, name: `a${index}` }, DIGEST, null);
+    });
+    await expect.poll(() => done.size, { timeout: 30_000 }).toBe(200);
+    expect(most).toBe(32);
+    serve(store, () => DONE);
+    expect(await Promise.all(outcomes)).toHaveLength(200);
+  });
+
   test("a run that ended ten workers is begun by no other, and fails", async () => {
     const store = await open();
     let runs = 0;
@@ -176,11 +225,11 @@ eachEngine((serverOf) => {
       { hours: 0, command: "apply" },
     ] as const) {
       // No worker begins it before its record is as others have left it.
-      const held = await store.lock("a", LEASE_MILLISECONDS);
+      const held = await lockWhenFree(store);
       const asked = await ask(store, command);
       const since = Date.now() - hours * HOUR_MILLISECONDS;
       await leave(store, asked, { state: "postponed", attempts: 0, since, until: Date.now() });
-      if (held !== null) await store.unlock(held);
+      await store.unlock(held);
       expect(await asked.outcome).toMatchObject({ outcome: { code: 0 } });
     }
     expect(holds).toEqual([true, false, false]);

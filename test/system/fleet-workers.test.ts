@@ -82,4 +82,26 @@ eachEngine((serverOf) => {
     expect([off.code, off.stdout]).toEqual([0, "2 accounts are no longer compared.\n"]);
     await stopped(worker);
   });
+
+  test("the first signal lets a worker finish what it applies, the second ends that", async () => {
+    const fleet = await fleetOf(1, { latencyMilliseconds: 1_500 });
+    const queueArgs = ["--queue", serverOf().url, "--prefix", `w${++prefixes}`];
+    const worker = await startedWorker(fleet, queueArgs);
+    const applying = run(["fleet", "apply", "--yes", ...queueArgs], fleet);
+    const service = fleet.accounts[0]?.service;
+    const made = () => service?.requests.filter(({ method }) => method === "POST").length;
+    await expect.poll(made, { timeout: 60_000 }).toBe(1);
+    worker.child.kill("SIGTERM");
+    // It goes on with the records.
+    await expect.poll(made, { timeout: 60_000 }).toBeGreaterThan(1);
+    const { code } = await stopped(worker);
+    expect(code).toBe(143);
+    const applied = await applying;
+    expect([applied.code, applied.stdout]).toEqual([143, expect.stringContaining("Apply interrupted: ")]);
+    // Nothing was changed after that, and the next worker goes on.
+    const after = await startedWorker(fleet, queueArgs);
+    expect((await run(["fleet", "apply", "--yes", ...queueArgs], fleet)).code).toBe(0);
+    await stopped(after);
+    for (const account of fleet.accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
+  });
 });
