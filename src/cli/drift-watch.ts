@@ -1,6 +1,7 @@
 /** `tenon drift --watch`: looks again and again until a signal comes, prints and posts only what is new. */
 
 import { type Drift, systemClock } from "../index.ts";
+import type { Clock } from "../model/clock.ts";
 import { Secret } from "../model/secret.ts";
 import { renderNewsJson, renderNewsMessage, renderNewsText } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
@@ -34,56 +35,65 @@ export async function watch(
   const status = new WatchStatus();
   const { interrupt, environment } = terminal;
   const quiet = new QuietTerminal(terminal);
-  return interrupt.whileHandlingSignals(async () => {
-    const where = flags.serve;
-    const server =
-      where === undefined
-        ? null
-        : await listen(terminal, { ...where, flag: "--serve", path: "/metrics" }, (reportBug) => {
-            return serveWatch({
-              ...{ ...where, status, everyMilliseconds, version: readVersion(), reportBug },
-              now: () => Date.now(),
-            });
+  // Signals are handled during waits, posts and, by the client, requests. A comparison that is computed has nothing to end in order: the system
+  // ends it at once, where a handler would run seconds later.
+  const clock: Clock = {
+    now: () => systemClock.now(),
+    sleep: (milliseconds, signal) => interrupt.whileHandlingSignals(() => systemClock.sleep(milliseconds, signal)),
+  };
+  const where = flags.serve;
+  const server =
+    where === undefined
+      ? null
+      : await listen(terminal, { ...where, flag: "--serve", path: "/metrics" }, (reportBug) => {
+          return serveWatch({
+            ...{ ...where, status, everyMilliseconds, version: readVersion(), reportBug },
+            now: () => Date.now(),
           });
-    if (server === "failed") return EXIT.error;
-    const webhook = address === null ? null : await openWebhook(address, environment);
-    try {
-      let code: ExitCode = EXIT.error;
-      // What a chat is sent is passed on. A look that fails may show lines of a manifest: the token is then that of the look before.
-      let secret = new Secret("");
-      const failed = await watchDrift({
-        ...{ everyMilliseconds, clock: systemClock, signal: interrupt.first, status },
-        look: async () => {
-          const found: Drift[] = [];
-          code = await look(quiet.terminal, async (drift, used) => {
-            secret = new Secret(used ?? "");
-            found.push(secret.hideIn(drift));
-            return EXIT.done;
-          });
-          const said = secret.hide(quiet.take());
-          const [drift] = found;
-          // Each look of an outage ends at another list, after other attempts. What is wrong with the manifests is another matter each time.
-          if (drift === undefined)
-            return { ok: false, message: said, ...(code === EXIT.error ? { cause: "service" } : {}) };
-          quiet.sayNew(said);
-          return { ok: true, drift };
-        },
-        print: (news) => {
-          const at = new Date().toISOString();
-          const text = flags.format === "json" ? renderNewsJson(news, at) : renderNewsText(news, at, terminal.results);
-          // Problems go where they go without --watch; for a program they are news like the others.
-          if (news.type === "unreadable" && flags.format === "text") terminal.say(text);
-          else terminal.print(text);
-        },
-        ...(webhook === null ? {} : { post: (news) => webhook.post(renderNewsMessage(news), interrupt.first) }),
-        reportPost: (problem) => terminal.say(`${new Date().toISOString()} ${postText(problem)}\n`),
-      });
-      if (failed !== null) terminal.say(failed.message);
-      return failed === null ? EXIT.done : code;
-    } finally {
-      await Promise.all([webhook?.close(), server?.close()]);
-    }
-  });
+        });
+  if (server === "failed") return EXIT.error;
+  const webhook = address === null ? null : await openWebhook(address, environment);
+  try {
+    let code: ExitCode = EXIT.error;
+    // What a chat is sent is passed on. A look that fails may show lines of a manifest: the token is then that of the look before.
+    let secret = new Secret("");
+    const failed = await watchDrift({
+      ...{ everyMilliseconds, clock, signal: interrupt.first, status },
+      look: async () => {
+        const found: Drift[] = [];
+        code = await look(quiet.terminal, async (drift, used) => {
+          secret = new Secret(used ?? "");
+          found.push(secret.hideIn(drift));
+          return EXIT.done;
+        });
+        const said = secret.hide(quiet.take());
+        const [drift] = found;
+        // Each look of an outage ends at another list, after other attempts. What is wrong with the manifests is another matter each time.
+        if (drift === undefined)
+          return { ok: false, message: said, ...(code === EXIT.error ? { cause: "service" } : {}) };
+        quiet.sayNew(said);
+        return { ok: true, drift };
+      },
+      print: (news) => {
+        const at = new Date().toISOString();
+        const text = flags.format === "json" ? renderNewsJson(news, at) : renderNewsText(news, at, terminal.results);
+        // Problems go where they go without --watch; for a program they are news like the others.
+        if (news.type === "unreadable" && flags.format === "text") terminal.say(text);
+        else terminal.print(text);
+      },
+      ...(webhook === null
+        ? {}
+        : {
+            post: (news) =>
+              interrupt.whileHandlingSignals(() => webhook.post(renderNewsMessage(news), interrupt.first)),
+          }),
+      reportPost: (problem) => terminal.say(`${new Date().toISOString()} ${postText(problem)}\n`),
+    });
+    if (failed !== null) terminal.say(failed.message);
+    return failed === null ? EXIT.done : code;
+  } finally {
+    await Promise.all([webhook?.close(), server?.close()]);
+  }
 }
 
 function postText(problem: string | null): string {

@@ -46,10 +46,17 @@ export function isAtOrBelow(name: string, above: string): boolean {
   return name === above || name.endsWith(`.${above}`);
 }
 
-/** The name relative to the zone, `""` for the apex, or null if it lies outside. Both lower-case, without a final dot. */
+/**
+ * The name relative to the zone, `""` for the apex, or null if it lies outside. Both lower-case, without a final dot; a dot within a label is
+ * `\.` (RFC 1035, 5.1), so that `www\.example.com` is a name of `com`.
+ */
 export function relativeName(absolute: string, zone: string): string | null {
   if (absolute === zone) return "";
-  return absolute.endsWith(`.${zone}`) ? absolute.slice(0, -zone.length - 1) : null;
+  if (!absolute.endsWith(`.${zone}`)) return null;
+  const relative = absolute.slice(0, -zone.length - 1);
+  let backslashes = 0;
+  while (relative[relative.length - 1 - backslashes] === "\\") backslashes += 1;
+  return backslashes % 2 === 0 ? relative : null;
 }
 
 // Names that own records: as written in a manifest → relative to the zone, lower-case ASCII.

@@ -16,6 +16,8 @@ const SCHEMA = "schemas/journal.schema.json";
 /** A VPC of thousands of subnets is one request, which names them all. */
 const MAX_LINE_CHARACTERS: number = 4 * 1024 * 1024;
 const MAX_LINES = 4_000_000;
+/** Lines of one run that tell of a change, or of what went with one: to plan that so many domains come back takes almost a gigabyte. */
+const MAX_RUN_CHANGES = 100_000;
 /** Of the runs of a file, so many are listed. */
 const MAX_LISTED_RUNS = 5;
 
@@ -26,7 +28,7 @@ export type JournalResult =
 /**
  * @param file as it was given
  * @param started which run of the file; null: the only one
- * @returns the run, or a diagnostic at its line: `journal-cut`, `-damaged`, `-foreign`, `-version` or `-several`
+ * @returns the run, or a diagnostic at its line: `journal-cut`, `-damaged`, `-too-large`, `-foreign`, `-version` or `-several`
  * @throws if the schema that is shipped with the package cannot be read
  */
 export async function parseJournal(
@@ -37,9 +39,12 @@ export async function parseJournal(
   try {
     const validate = await validatorOf(SCHEMA);
     const runs: Line[][] = [];
+    let changes = 0;
     for (const line of linesOf(text, file)) {
       const value = parseLine(line);
       if (value.type === "run") runs.push([]);
+      changes = value.type === "run" ? 0 : changes + (value.type === "change" || value.type === "content" ? 1 : 0);
+      if (changes > MAX_RUN_CHANGES) throw tooManyChanges(line.span);
       const run = runs.at(-1);
       if (run === undefined) throw foreign(line.span);
       if (value.type === "run" && value.format_version !== JOURNAL_FORMAT_VERSION) throw otherVersion(line.span, value);
@@ -292,6 +297,16 @@ function damaged(span: Span, what: string): Objection {
     summary: "the journal is damaged: the line is not what tenon apply writes there",
     detail: `Of this line: ${what}. Nothing was done.`,
     fix: "Get the journal as the apply wrote it.",
+    span,
+  });
+}
+
+function tooManyChanges(span: Span): Objection {
+  return new Objection({
+    code: "journal-too-large",
+    summary: `the journal tells of more than ${MAX_RUN_CHANGES} changes in one run`,
+    detail: `Tenon undoes runs of at most ${MAX_RUN_CHANGES}. Nothing was done.`,
+    fix: "Change the manifests back, and apply that.",
     span,
   });
 }

@@ -63,6 +63,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "file-too-large": "needs a file of megabytes: test/manifest/limits.test.ts",
   "internal-error": "needs an error of Tenon: test/cli/json-errors.test.ts",
   interrupted: "needs a signal",
+  "journal-too-large": "needs a journal of megabytes: test/security/journals.test.ts",
   "journal-symlink": "shows the path of a temporary folder: test/apply/journal.test.ts",
   "journal-unwritable": "shows what the file system says: test/apply/journal.test.ts",
   "live-file": "is the beginning of the codes of a snapshot: live-file-damaged",

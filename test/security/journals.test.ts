@@ -102,6 +102,35 @@ test("a forged journal changes nothing: a line that is none is refused, and of t
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
+test("a journal that tells of more changes than an undo can plan is refused at the line that is one too many", async () => {
+  const { service, host, undo } = await staged();
+  const own = change({ action: "delete", id: 1, before: { domain: "ours.example" }, after: null });
+  const record = { type: "A", name: "a", target: "192.0.2.1", ttl_sec: 0 };
+  const content = `${JSON.stringify({ type: "content", of: own["key"], kind: "domain_record", before: record })}\n`;
+  const forged = (count: number) =>
+    journal(host, [own], null)
+      .replace(/(?=\{"type":"begin")/, content.repeat(count))
+      .replace('"contents":0', `"contents":${count}`);
+  const { code, stderr } = await undo(forged(100_000));
+  expect(stderr).toMatch(/error\[journal-too-large\][\s\S]*--> run\.jsonl:100002:1/);
+  expect(code).toBe(1);
+  // The same of changes, each of an object of its own.
+  const many = Array.from({ length: 100_001 }, (_, index) => {
+    const root = `domain/d${index}.example`;
+    return change({
+      key: root,
+      root,
+      action: "delete",
+      id: index + 5,
+      before: { domain: `d${index}.example` },
+      after: null,
+    });
+  });
+  expect((await undo(journal(host, many, null))).stderr).toContain("error[journal-too-large]");
+  expect(service.requests).toEqual([]);
+  expect((await undo(forged(2))).stderr).not.toContain("journal-too-large");
+});
+
 test("a plan file that names another file as its journal shows none of its lines", async () => {
   const { service, cwd, host, undo } = await staged();
   const options = { cwd, env: envOf(service) };

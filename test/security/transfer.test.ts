@@ -66,6 +66,17 @@ test("a zone that was transferred from a hostile nameserver steers no terminal a
   expect(exported.stdout).not.toMatch(/^\$(INCLUDE|ORIGIN evil)/m);
 });
 
+test("a name with a dot within a label lies outside of a zone that it only seems to end in", async () => {
+  const outside = rawRecord(["www.example", "com"], A, Buffer.from([192, 0, 2, 1]));
+  const within = rawRecord(["back\\", "example", "com"], A, Buffer.from([192, 0, 2, 2]));
+  const nameserver = await startScripted((socket, { id }) => {
+    socket.write(message({ id, answers: [soa()], raw: [outside, within] }));
+    socket.end(message({ id, answers: [soa()] }));
+  });
+  const result = await transferZone({ zone: "example.com", server: { host: nameserver.host, port: nameserver.port } });
+  expect(result.ok && result.records.map(({ name }) => name)).toEqual(["", "back\\\\"]);
+});
+
 /** A message of 65,000 octets whose records are pointers to one name of a thousand characters, as it is written. */
 function pointers(id: number, filler: number, first: boolean): Buffer {
   const octets = message({ id, answers: first ? [soa()] : [] }).subarray(2);

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { emulator, folder } from "../cli/run.ts";
-import { type Artifact, Forge, REPOSITORY, REPOSITORY_ID } from "../examples/ci/forge.ts";
+import { type Artifact, Forge, REPOSITORY, REPOSITORY_ID, type StartedRun } from "../examples/ci/forge.ts";
 import { Gitlab, type Pipeline } from "../examples/ci/gitlab.ts";
 import { Repository } from "../examples/ci/repository.ts";
 import { bash, type RunEvent, Runner, writeNode } from "../examples/ci/runner.ts";
@@ -169,6 +169,10 @@ function artifactOf(id: number, name: string, run: number, more: Partial<Artifac
   return { id, name, expired: false, workflow_run, ...more };
 }
 
+function snapshotRun(id: number, event: string): StartedRun {
+  return { id, workflow: "tenon-drift.yml", event, head_branch: "main" };
+}
+
 /** So many of them. */
 function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
@@ -260,6 +264,7 @@ test("on GitHub snapshots that a pull request has uploaded do not hide the accou
   const stranger = { workflow_run: { id: 9, head_branch: "main", head_repository_id: 9 } };
   const lures = (count: number) => times(count, (index) => artifactOf(1_000 + index, "tenon-snapshot", 9, stranger));
   forge.artifacts.push(...lures(130), artifactOf(6, "tenon-snapshot", 200), artifactOf(5, "tenon-snapshot", 100));
+  for (const id of [100, 200]) forge.started.push(snapshotRun(id, "schedule"));
   expect(await run("snapshot-run")).toMatchObject({ code: 0, output: "run-id=200\nartifact-id=6\n" });
   forge.artifacts.unshift(...lures(MAX_LIST_ITEMS));
   expect(await run("snapshot-run")).toMatchObject({
@@ -269,6 +274,26 @@ test("on GitHub snapshots that a pull request has uploaded do not hide the accou
       log: expect.stringContaining("the artifacts called tenon-snapshot cannot be read whole"),
     },
   });
+});
+
+test("on GitHub a snapshot is of a run that takes snapshots, and of no other workflow of the default branch", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const { forge, run } = await openGithub();
+  const taken = [artifactOf(5, "tenon-snapshot", 100), artifactOf(6, "tenon-snapshot", 200)];
+  // Started by a comment, by a label, or with the same name from a fork: their runs are of the default branch, too.
+  const lures = times(40, (index) => artifactOf(50 + index, "tenon-snapshot", 1_000 + index));
+  forge.artifacts.push(...lures, ...taken);
+  for (const [index, { workflow_run }] of lures.entries()) {
+    const workflow = index % 2 === 0 ? "comment.yml" : "tenon-drift.yml";
+    forge.started.push({ ...snapshotRun(workflow_run.id, index % 2 === 0 ? "schedule" : "pull_request"), workflow });
+  }
+  expect(await run("snapshot-run")).toMatchObject({ code: 0, output: "run-id=\n" });
+  // By hand, or at night; a night of the branch of somebody is none of ours.
+  forge.started.push(snapshotRun(100, "workflow_dispatch"), { ...snapshotRun(200, "schedule"), head_branch: "theirs" });
+  expect(await run("snapshot-run")).toMatchObject({ code: 0, output: "run-id=100\nartifact-id=5\n" });
+  forge.started.push(snapshotRun(200, "schedule"), ...times(90, (index) => snapshotRun(300 + index, "schedule")));
+  expect(await run("snapshot-run")).toMatchObject({ code: 0, output: "run-id=200\nartifact-id=6\n" });
 });
 
 test("on GitLab a merge request or a pipeline on a later page is found, and a list that is too long is refused by name", {

@@ -15,6 +15,9 @@ import { appendFile, readFile } from "node:fs/promises";
 const { env } = process;
 const BOT = "github-actions[bot]";
 const PLAN_WORKFLOW = "tenon-plan.yml";
+const SNAPSHOT_WORKFLOW = "tenon-drift.yml";
+/** How that workflow starts. Nobody starts a run of a default branch so from a fork or a pull request. */
+const SNAPSHOT_EVENTS = ["schedule", "workflow_dispatch"];
 const PLAN = "tenon-plan";
 const SNAPSHOT = "tenon-snapshot";
 const DRIFT_LABEL = "tenon-drift";
@@ -104,9 +107,22 @@ async function snapshotRun() {
   const ours = artifacts.filter(
     ({ expired, workflow_run: run }) => !expired && run?.head_branch === branch && run.head_repository_id === id,
   );
-  const [newest] = ours.sort((a, b) => b.id - a.id);
+  // Another workflow of the default branch can upload one, too: one that somebody starts by a comment, for example.
+  const runs = ours.length === 0 ? new Set() : await snapshotRuns(branch);
+  const [newest] = ours.filter((artifact) => runs.has(artifact.workflow_run.id)).sort((a, b) => b.id - a.id);
   if (newest === undefined) await output("run-id", "");
   else await found(newest.workflow_run.id, newest.id);
+}
+
+/** Returns the numbers of the newest runs that take snapshots: a hundred of each event, and no snapshot is older than they are. */
+async function snapshotRuns(branch) {
+  const runs = new Set();
+  for (const event of SNAPSHOT_EVENTS) {
+    const query = new URLSearchParams({ branch, event, per_page: String(PAGE_SIZE) });
+    const answer = await send("GET", `/actions/workflows/${SNAPSHOT_WORKFLOW}/runs?${query}`);
+    for (const { id } of answer.workflow_runs) runs.add(id);
+  }
+  return runs;
 }
 
 async function visibility() {

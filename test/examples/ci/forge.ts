@@ -7,6 +7,7 @@ import type { Permissions } from "./workflow.ts";
 
 export const REPOSITORY = "example/infra";
 export const REPOSITORY_ID = 4711;
+const PLAN_WORKFLOW = "tenon-plan.yml";
 export const BOT = "github-actions[bot]";
 
 interface Item {
@@ -37,6 +38,14 @@ export interface Run {
   readonly head_repository: { readonly full_name: string };
 }
 
+/** A run of a workflow that plans no pull request. */
+export interface StartedRun {
+  readonly id: number;
+  readonly workflow: string;
+  readonly event: string;
+  readonly head_branch: string;
+}
+
 export interface Artifact {
   readonly id: number;
   readonly name: string;
@@ -49,6 +58,8 @@ export class Forge {
   readonly issues: Item[] = [];
   readonly pulls: PullRequest[] = [];
   readonly runs: Run[] = [];
+  /** Oldest first. */
+  readonly started: StartedRun[] = [];
   readonly artifacts: Artifact[] = [];
   /** The newest commit of main. */
   tip = "";
@@ -122,6 +133,13 @@ export class Forge {
       const fits = (artifact: Artifact) => artifact.name === query.get("name") && isOf(artifact.workflow_run.id);
       const artifacts = this.artifacts.filter(fits);
       return [200, { total_count: artifacts.length, artifacts: pageOf(artifacts, query) }];
+    }
+    if (area === "actions" && rest[1] !== PLAN_WORKFLOW) {
+      const runs = this.started.filter(
+        ({ workflow, event, head_branch }) =>
+          workflow === rest[1] && event === query.get("event") && head_branch === query.get("branch"),
+      );
+      return [200, { total_count: runs.length, workflow_runs: pageOf(runs.reverse(), query) }];
     }
     if (area === "actions") {
       const fits = (run: Run) => (["head_sha", "status", "event"] as const).every((key) => run[key] === query.get(key));

@@ -39,6 +39,10 @@ export interface JobEnded {
   readonly outputs: Environment;
 }
 
+function branchOf({ ref }: RunEvent): string {
+  return ref === "refs/heads/main" ? "main" : "proposal";
+}
+
 /** Runs and what they keep, over all workflows of one repository. */
 export class Runner {
   readonly #forge: Forge;
@@ -75,6 +79,7 @@ export class Runner {
     const workflow = parse(text.replaceAll(PLACEHOLDER, this.#baseUrl)) as Workflow;
     const id = this.#forge.id();
     const jobs: Record<string, JobEnded> = {};
+    this.#forge.started.push({ id, workflow: file, event: event.name, head_branch: branchOf(event) });
     this.#forge.tip = (await run("git", ["-C", this.#origin, "rev-parse", "main"])).stdout.trim();
     if (event.pull !== undefined && event.isRunAgain !== true) {
       this.#forge.heads.set(event.pull.number, await this.#headOf(event));
@@ -174,7 +179,7 @@ export class Runner {
       expired: false,
       workflow_run: {
         id,
-        head_branch: event.ref === "refs/heads/main" ? "main" : "proposal",
+        head_branch: branchOf(event),
         head_repository_id: isOurs ? REPOSITORY_ID : FORK_ID,
       },
     });
