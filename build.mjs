@@ -203,6 +203,7 @@ function partOfUndici() {
   const code = `import api from ${from("api/index.js")};
 import Dispatcher from ${from("dispatcher/dispatcher.js")};
 Object.assign(Dispatcher.prototype, api);
+export { default as buildConnector } from ${from("core/connect.js")};
 export { default as Agent } from ${from("dispatcher/agent.js")};
 export { default as EnvHttpProxyAgent } from ${from("dispatcher/env-http-proxy-agent.js")};
 export { default as Pool } from ${from("dispatcher/pool.js")};`;

@@ -12,7 +12,7 @@ import { endpointOf } from "./rate-limit.ts";
 import { createRequestSender, type PreparedRequest, type RequestSender } from "./send.ts";
 import type { HttpCall, Transport } from "./transport.ts";
 import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
-import { formOf, prepareUpload, type Reach, uploadReach } from "./upload.ts";
+import { formOf, prepareUpload, ServiceNetworks } from "./upload.ts";
 
 export type { Clock } from "../model/clock.ts";
 export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
@@ -28,8 +28,8 @@ export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts"
 export async function createApi(connection: Connection): Promise<ClientApi> {
   const base = checkBaseUrl(connection.baseUrl);
   if (!base.ok) throw new Error(base.diagnostic.summary);
-  const reach = uploadReach(new URL(base.url));
-  const transport = await transportOf(connection, reach);
+  const networks = new ServiceNetworks(new URL(base.url));
+  const transport = await transportOf(connection, networks);
   const { limiter, requests } = limiterAndSender(connection, transport);
   const dialect = connection.dialect ?? NEUTRAL_DIALECT;
   const sender = createSender({ base: new URL(base.url), token: connection.token.trim(), dialect, requests });
@@ -49,7 +49,7 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
     send: (request, signal, waits) => sender(request, shared(signal), shared(waits)),
     list: (request, signal) => list(request, shared(signal)),
     upload: async (request, signal) => {
-      const prepared = await prepareUpload(request, reach);
+      const prepared = await prepareUpload(request, networks.reach);
       if (typeof prepared === "string") return refusedHere(prepared);
       const ending = endingWith(signal);
       const limit = request.limitMilliseconds;
@@ -84,12 +84,15 @@ export function withReading(api: ClientApi, reading: ReadClient): ClientApi {
   };
 }
 
-async function transportOf(connection: Connection, reach: Reach): Promise<Transport> {
+async function transportOf(connection: Connection, networks: ServiceNetworks): Promise<Transport> {
   if (/[^\x21-\x7e]/.test(connection.token.trim())) {
     return brokenTransport("the token holds characters that no token has, such as blanks or line breaks");
   }
   const timeouts = { ...DEFAULT_TIMEOUTS, ...connection.timeouts };
-  return openTransport({ timeouts, environment: connection.environment ?? {}, reach });
+  return openTransport({
+    ...{ timeouts, environment: connection.environment ?? {} },
+    ...{ reach: networks.reach, connected: (address) => networks.connected(address) },
+  });
 }
 
 function limiterAndSender(connection: Connection, transport: Transport): { limiter: Limiter; requests: RequestSender } {

@@ -1,7 +1,7 @@
 /** The HTTP client: the only place that knows undici, which is loaded when a client is opened. */
 
 import type { Readable } from "node:stream";
-import type { Dispatcher, Pool } from "undici";
+import type { buildConnector, Dispatcher, Pool } from "undici";
 import { isLoopback, type Timeouts } from "./connection.ts";
 import {
   ABORTED,
@@ -46,12 +46,14 @@ export interface TransportOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** For uploads, whose addresses the service chooses. */
   readonly reach: Reach;
+  /** Of each connection to the service that does not go through a proxy: the address at its other end. */
+  connected?(address: string): void;
 }
 
 export async function openTransport(options: TransportOptions): Promise<Transport> {
   const proxy = proxyAddress(options.environment);
   if (proxy === "invalid") return brokenTransport("HTTPS_PROXY is not the URL of an http or https proxy");
-  const { Agent, EnvHttpProxyAgent, Pool } = await import("undici");
+  const { Agent, buildConnector, EnvHttpProxyAgent, Pool } = await import("undici");
   const settings = {
     headersTimeout: options.timeouts.headers,
     bodyTimeout: options.timeouts.body,
@@ -63,7 +65,7 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
   // is never proxied, so that HTTP_PROXY has no use here.
   const noProxy = variable(options.environment, "NO_PROXY") ?? "";
   const clientFactory = (origin: URL, options: object): Dispatcher => reportingClosedTunnels(new Pool(origin, options));
-  const dispatchersOf = (connect: object) => ({
+  const dispatchersOf = (connect: buildConnector.BuildOptions | buildConnector.connector) => ({
     direct: new Agent({ ...settings, connect }),
     proxied:
       proxy === null
@@ -74,10 +76,18 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
             ...{ httpsProxy: proxy, httpProxy: "", noProxy, clientFactory },
           }),
   });
-  const connect = { timeout: options.timeouts.connect, ...TLS };
+  const settingsOfConnect = { timeout: options.timeouts.connect, ...TLS };
+  const connector = buildConnector(settingsOfConnect);
+  // undici calls back when the certificate, too, is found to be right.
+  const connect: buildConnector.connector = (target, callback) =>
+    connector(target, (...found) => {
+      const [error, socket] = found;
+      if (error === null && socket.remoteAddress !== undefined) options.connected?.(socket.remoteAddress);
+      callback(...found);
+    });
   const [service, uploads] = [
     dispatchersOf(connect),
-    dispatchersOf({ ...connect, lookup: guardedLookup(options.reach) }),
+    dispatchersOf({ ...settingsOfConnect, lookup: guardedLookup(options.reach) }),
   ];
   return {
     exchange: (call, signal) => {

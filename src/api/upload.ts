@@ -5,7 +5,6 @@
 
 import { createHash } from "node:crypto";
 import { lookup } from "node:dns";
-import { lookup as lookupAll } from "node:dns/promises";
 import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import type { LookupFunction } from "node:net";
@@ -29,7 +28,8 @@ const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 export async function prepareUpload(request: UploadRequest, reach: Reach): Promise<PreparedRequest | string> {
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
   if (url === null || !isSecure(url)) return "the service gave an address for the upload that is not https";
-  const [network, size] = await Promise.all([reach(url.hostname), sizeOf(request.file)]);
+  const network = reach(url.hostname);
+  const size = await sizeOf(request.file);
   if (network !== null) return forbiddenAddress(network);
   if (typeof size === "string") return size;
   if (request.content !== undefined && request.content.bytes !== size) return CHANGED_SINCE_PLAN;
@@ -162,6 +162,8 @@ export async function* formChunks({ file, content, head, tail }: FormContent): A
 // Which networks an upload may reach: the Internet, and those that the service itself is in.
 
 const THIS_MACHINE = "this machine";
+/** A service whose name leads to more is known by these. */
+const MAX_SERVICE_ADDRESSES = 100;
 
 /** RFC 1918: each is a network of its own. */
 const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((text) => ({
@@ -170,23 +172,38 @@ const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((te
 }));
 
 /** @returns null if the address may be contacted, else a noun phrase that says where it is */
-export type Reach = (hostname: string) => Promise<string | null>;
+export type Reach = (hostname: string) => string | null;
 
-/** @param service the base URL */
-export function uploadReach(service: URL): Reach {
-  return async (host) => {
+/**
+ * The networks that the service is in: that of its base URL, if this names one, and those in which it has proved to be. What its name resolves
+ * to proves nothing, as the service itself may write that into the DNS.
+ */
+export class ServiceNetworks {
+  readonly #hosts: Set<string>;
+
+  /** @param service the base URL */
+  constructor(service: URL) {
+    this.#hosts = new Set([service.hostname]);
+  }
+
+  /** @param address at the other end of a connection to the service, over TLS only once the certificate is that of its name */
+  connected(address: string): void {
+    if (this.#hosts.size < MAX_SERVICE_ADDRESSES) this.#hosts.add(address);
+  }
+
+  readonly reach: Reach = (host) => {
     const network = networkOfHost(host);
-    return network === null || (await networksOf(service)).has(network) ? null : network;
+    return network === null || [...this.#hosts].some((own) => networksOf(own).includes(network)) ? null : network;
   };
 }
 
 /** A DNS lookup that fails if an address is in a network that `reach` refuses. */
 export function guardedLookup(reach: Reach): LookupFunction {
   return (name, options, callback) => {
-    lookup(name, { ...options, all: true }, async (error, addresses) => {
+    lookup(name, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
       for (const { address } of addresses) {
-        const network = await reach(address);
+        const network = reach(address);
         if (network !== null) return callback(Object.assign(new Error(network), { code: FORBIDDEN_ADDRESS }), []);
       }
       const [first] = addresses;
@@ -196,16 +213,10 @@ export function guardedLookup(reach: Reach): LookupFunction {
   };
 }
 
-async function networksOf(service: URL): Promise<ReadonlySet<string>> {
-  const host = bare(service.hostname);
-  const found =
-    ipaddr.isValid(host) || networkOfHost(host) !== null ? [] : await lookupAll(host, { all: true }).catch(() => []);
-  const hosts = [host, ...found.map(({ address }) => address)];
-  return new Set(
-    hosts
-      .flatMap((each) => [networkOfHost(each), ipaddr.isValid(each) ? rangeOf(each) : null])
-      .filter((network) => network !== null),
-  );
+/** An own address is of this machine, and of the network around it. */
+function networksOf(host: string): string[] {
+  const name = bare(host);
+  return [networkOfHost(name), ipaddr.isValid(name) ? rangeOf(name) : null].filter((network) => network !== null);
 }
 
 /** null: of the Internet, or a name that says nothing. @param host of a URL, or an address */

@@ -38,7 +38,7 @@ export async function openWebhook(
   total: number = WEBHOOK_TIMEOUT_MILLISECONDS,
 ): Promise<Webhook> {
   const timeouts = { ...DEFAULT_TIMEOUTS, connect: total, headers: total, body: total, total };
-  const transport = await openTransport({ timeouts, environment, reach: async () => null });
+  const transport = await openTransport({ timeouts, environment, reach: () => null });
   const { origin, pathname, search } = new URL(url);
   const headers = { "content-type": "application/json" };
   return {

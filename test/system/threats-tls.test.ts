@@ -166,3 +166,39 @@ test("a service that speaks TLS 1.0 or 1.1 only gets no token, whatever NODE_OPT
     }
   }
 });
+
+test("only a connection with the service's own certificate shows that the service is in a private network", async () => {
+  const connected = async (tls: TlsOptions, isProxied = false): Promise<string> => {
+    const server = createServer(tls, (_, response) => response.end("{}"));
+    server.on("tlsClientError", () => {});
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const environment = isProxied ? { HTTPS_PROXY: await tunnelTo(port) } : {};
+    const origin = isProxied ? "https://api.example.test" : `https://127.0.0.1:${port}`;
+    const script = `
+      import { DEFAULT_TIMEOUTS, openTransport } from ${JSON.stringify(MODULE.replace("index.js", "undici.js"))};
+      const found = [];
+      const transport = await openTransport({
+        timeouts: DEFAULT_TIMEOUTS,
+        environment: ${JSON.stringify(environment)},
+        reach: () => null,
+        connected: (address) => found.push(address),
+      });
+      const call = { method: "GET", origin: ${JSON.stringify(origin)}, path: "/", headers: {}, content: { type: "json" } };
+      const { type, status } = await transport.exchange(call);
+      console.log(type, status, ...found);
+      await transport.close();
+    `;
+    return (await run(script, { NODE_EXTRA_CA_CERTS: authority })).trim();
+  };
+  const other = certificate("DNS:other.example", "20250101000000Z", "20990101000000Z");
+  const named = certificate("DNS:api.example.test", "20250101000000Z", "20990101000000Z");
+  expect(await connected(GOOD())).toMatch(/200 127\.0\.0\.1$/);
+  expect(await connected(other)).toMatch(/^lost null$/);
+  // The proxy's address says nothing of the service.
+  expect(await connected(named, true)).toMatch(/200$/);
+});
