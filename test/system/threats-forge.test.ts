@@ -1,5 +1,6 @@
 /** The example pipelines against what a forge says that others have a hand in: bases of merge requests, and lists that they can lengthen. */
 
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
@@ -294,6 +295,30 @@ test("on GitHub a snapshot is of a run that takes snapshots, and of no other wor
   expect(await run("snapshot-run")).toMatchObject({ code: 0, output: "run-id=100\nartifact-id=5\n" });
   forge.started.push(snapshotRun(200, "schedule"), ...times(90, (index) => snapshotRun(300 + index, "schedule")));
   expect(await run("snapshot-run")).toMatchObject({ code: 0, output: "run-id=200\nartifact-id=6\n" });
+});
+
+test("on GitLab a plan job that was started again after the review leaves no reviewed plan", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const repository = await Repository.open("tenon: 1\n");
+  const { head } = await repository.propose(FORMED("a"));
+  const gitlab = await Gitlab.open(repository.folder, (await emulator()).baseUrl);
+  const pipeline: Pipeline = { id: 3, source: "merge_request_event", sha: head };
+  expect(await gitlab.run("tenon:plan", pipeline)).toMatchObject({ code: 0 });
+  const sha = await repository.merge();
+  gitlab.merged = { state: "merged", iid: 7, target_branch: "main", sha: head, merge_commit_sha: sha };
+  const place = await folder({});
+  const reviewed = async () => {
+    const file = join(await folder({}), "plan.json");
+    const env = gitlab.environment({ id: 4, source: "push", sha }, place);
+    const { code, log } = await bash(`node "${SCRIPTS}/gitlab.mjs" reviewed-plan "${file}"`, place, env);
+    return { code, log, isThere: existsSync(file) };
+  };
+  expect(await reviewed()).toMatchObject({ code: 0, isThere: true });
+  expect(await gitlab.run("tenon:plan", pipeline)).toMatchObject({ code: 0 });
+  expect(await reviewed()).toMatchObject({
+    ...{ code: 1, isThere: false, log: expect.stringContaining("tenon:plan of !7 was started again") },
+  });
 });
 
 test("on GitLab a merge request or a pipeline on a later page is found, and a list that is too long is refused by name", {

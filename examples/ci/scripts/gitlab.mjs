@@ -68,13 +68,21 @@ async function reviewedPlan(file) {
   if (second !== undefined) return refuse(`several merge requests were merged as ${sha}, and one was reviewed`);
   const pipelines = await readAll(`${PROJECT}/merge_requests/${number(String(merged.iid))}/pipelines`);
   if (pipelines === undefined) return refuse(unread(`the pipelines of !${merged.iid}`));
-  const job = await planJob(merged, pipelines);
+  const jobs = await planJobs(merged, pipelines);
+  if (jobs === undefined) return refuse(unread(`the jobs of a pipeline of !${merged.iid}`));
+  const [job, retried] = jobs;
   if (job === undefined) return refuse(`merge request !${merged.iid} has no successful ${PLAN_JOB}`);
+  // Anybody who pushes can retry a job, also after the review. The note shows one of the plans.
+  if (retried !== undefined) return refuse(`${PLAN_JOB} of !${merged.iid} was started again after it had planned`);
   await writeFile(file, await kept(job, PLAN_FILE), { flag: "wx" });
 }
 
-/** Returns the newest pipeline of the merged commit. A fork's pipeline runs in the fork, so this project's list does not have it. */
-async function planJob(merged, pipelines) {
+/**
+ * Returns the successful plan jobs of the newest pipeline of the merged commit that has one. A fork's pipeline runs in the fork, so this
+ * project's list does not have it.
+ * @returns undefined if a list has too many pages
+ */
+async function planJobs(merged, pipelines) {
   const own = pipelines.filter(
     (pipeline) =>
       pipeline.sha === merged.sha &&
@@ -82,10 +90,11 @@ async function planJob(merged, pipelines) {
       String(pipeline.project_id) === env.CI_PROJECT_ID,
   );
   for (const { id } of own.sort((a, b) => b.id - a.id)) {
-    const found = await jobOf(id, PLAN_JOB, ["success"]);
-    if (found !== undefined) return found;
+    const all = await readAll(`${PROJECT}/pipelines/${number(id)}/jobs?scope[]=success&include_retried=true`);
+    const found = all?.filter((job) => job.name === PLAN_JOB);
+    if (found?.length !== 0) return found;
   }
-  return undefined;
+  return [];
 }
 
 async function jobOf(pipeline, name, states) {

@@ -164,7 +164,10 @@ export class Gitlab {
     if (path === "/merge_requests/7") return { sha: this.#newestCommit() };
     if (path === "/merge_requests/7/pipelines") return this.#pipelines();
     const pipeline = /^\/pipelines\/(\d+)\/jobs$/.exec(path)?.[1];
-    if (pipeline !== undefined) return this.#jobsOf(Number(pipeline), searchParams.getAll("scope[]"));
+    if (pipeline !== undefined) {
+      const hasRetried = searchParams.get("include_retried") === "true";
+      return this.#jobsOf(Number(pipeline), searchParams.getAll("scope[]"), hasRetried);
+    }
     const [, job, file] = /^\/jobs\/(\d+)\/artifacts\/(.+)$/.exec(path) ?? [];
     if (job !== undefined) return readFile(join(this.#jobFolder(Number(job)), file ?? "")).catch(() => undefined);
     if (path.startsWith("/repository/commits/"))
@@ -183,8 +186,11 @@ export class Gitlab {
     return [...this.otherPipelines, ...seen.values()].map((pipeline) => ({ ...pipeline, project_id: PROJECT_ID }));
   }
 
-  #jobsOf(pipeline: number, states: readonly string[]) {
-    const fits = (job: KeptJob) => job.pipeline.id === pipeline && states.includes(job.status);
+  #jobsOf(pipeline: number, states: readonly string[], hasRetried: boolean) {
+    const isRetried = (job: KeptJob) =>
+      this.jobs.findLast(({ name, pipeline: own }) => name === job.name && own.id === pipeline) !== job;
+    const fits = (job: KeptJob) =>
+      job.pipeline.id === pipeline && states.includes(job.status) && (hasRetried || !isRetried(job));
     return this.jobs.filter(fits).map(({ id, name }) => ({ id, name }));
   }
 
