@@ -13,7 +13,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ActivityRecorder, StatusReader, serveFleet, type WorkerEvent } from "../../src/fleet/index.ts";
 import { openStore } from "../../src/fleet/open-store.ts";
-import { pendingKey, Records, requestKey } from "../../src/fleet/records.ts";
+import { pendingKey, Records, type RunRequest, requestKey } from "../../src/fleet/records.ts";
 import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
 import { accountState } from "../../src/render/fleet-status.ts";
 import { ended, expectPlain, type RunOptions, run, start } from "../cli/run.ts";
@@ -138,20 +138,16 @@ async function storeOf(): Promise<FleetStore> {
 }
 
 const DIGEST = "0".repeat(64);
+const LOOK = { width: 80, colour: false };
+const REQUEST: RunRequest = {
+  ...{ command: "plan", flags: { format: "text" }, results: LOOK, messages: LOOK },
+  ...{ saves: false, documents: false },
+};
 const PENDING = { run: "00000000-0000-4000-8000-000000000000", digest: DIGEST, plan: null, at: 1 };
 
 test("an account that came to something is not found waiting for the same run, at whatever moment one looks", async () => {
   const store = await storeOf();
   const records = new Records(store);
-  const look = { width: 80, colour: false };
-  const request = {
-    command: "plan",
-    flags: { format: "text" },
-    results: look,
-    messages: look,
-    saves: false,
-    documents: false,
-  } as const;
   const outcome = { type: "ran", code: 0, headline: "no changes", text: "", markup: "plain", document: null } as const;
   /** All that the worker says is written. */
   const say = async (event: WorkerEvent): Promise<void> => {
@@ -160,7 +156,7 @@ test("an account that came to something is not found waiting for the same run, a
     await recorder.end();
   };
   await records.write("pending", pendingKey("a1"), { runs: [PENDING] }, 0);
-  const begun = { type: "begun", account: "a1", request, run: PENDING.run } as const;
+  const begun = { type: "begun", account: "a1", request: REQUEST, run: PENDING.run } as const;
   await say(begun);
   const versions = store.versions.bind(store);
   let looks = 0;
@@ -169,7 +165,7 @@ test("an account that came to something is not found waiting for the same run, a
     if (looks === 2) {
       // Between two reads of one look the run ends, in the order in which a worker says so.
       await records.write("pending", pendingKey("a1"), { runs: [] }, 1);
-      await say({ type: "done", account: "a1", request, outcome });
+      await say({ type: "done", account: "a1", request: REQUEST, outcome });
     }
     return versions(keys);
   };
@@ -185,16 +181,7 @@ test("an account that came to something is not found waiting for the same run, a
 test("a worker says what an account came to once nothing waits for it", async () => {
   const store = await storeOf();
   const records = new Records(store);
-  const look = { width: 80, colour: false };
-  const request = {
-    command: "plan",
-    flags: { format: "text" },
-    results: look,
-    messages: look,
-    saves: false,
-    documents: false,
-  } as const;
-  await records.write("request", requestKey(PENDING.run), request, 0);
+  await records.write("request", requestKey(PENDING.run), REQUEST, 0);
   await records.write("pending", pendingKey("a1"), { runs: [PENDING] }, 0);
   await store.queue.enqueue("a1");
   const account = {

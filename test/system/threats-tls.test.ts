@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -83,6 +83,18 @@ function certificate(names: string, start: string, end: string): TlsOptions {
 
 const GOOD = (): TlsOptions => certificate("DNS:localhost,IP:127.0.0.1", "20250101000000Z", "20990101000000Z");
 
+/** @returns the port of this machine */
+async function listening(tls: TlsOptions, answer: RequestListener): Promise<number> {
+  const server = createServer(tls, answer);
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
 /** What a client with the token makes of it, and whatever the server saw of that. */
 async function ask(
   tls: TlsOptions,
@@ -90,17 +102,10 @@ async function ask(
   isProxied = false,
 ): Promise<{ said: string; seen: string[] }> {
   const seen: string[] = [];
-  const server = createServer(tls, (incoming, response) => {
+  const port = await listening(tls, (incoming, response) => {
     seen.push(incoming.headers.authorization ?? "-");
     response.writeHead(200, { "content-type": "application/json" }).end('{"id":1}');
   });
-  server.on("tlsClientError", () => {});
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   const proxied = isProxied ? { HTTPS_PROXY: await tunnelTo(port) } : {};
   const baseUrl = isProxied ? "https://api.example.test/v4" : `https://127.0.0.1:${port}/v4`;
   const script = `
@@ -169,14 +174,7 @@ test("a service that speaks TLS 1.0 or 1.1 only gets no token, whatever NODE_OPT
 
 test("only a connection with the service's own certificate shows that the service is in a private network", async () => {
   const connected = async (tls: TlsOptions, isProxied = false): Promise<string> => {
-    const server = createServer(tls, (_, response) => response.end("{}"));
-    server.on("tlsClientError", () => {});
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
+    const port = await listening(tls, (_, response) => response.end("{}"));
     const environment = isProxied ? { HTTPS_PROXY: await tunnelTo(port) } : {};
     const origin = isProxied ? "https://api.example.test" : `https://127.0.0.1:${port}`;
     const script = `

@@ -1,6 +1,6 @@
 /** `tenon fleet worker`, `prepare` and `schedule`: what stands behind `--queue`. */
 
-import { type Command, InvalidArgumentError, type Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { FleetStore, RunRequest } from "../../fleet/index.ts";
 import type { ClientApi } from "../../index.ts";
 import { MAX_SCHEDULE_SECONDS } from "../../model/fleet.ts";
@@ -51,11 +51,10 @@ export function defineQueueCommands(
     .description(
       "Run for accounts of the fleet file what commands with --queue ask for, until a\nsignal comes: the first ends in order, the second at once.",
     )
-    .option(
-      "--lease <time>",
-      "an account whose worker is silent for so long is\nanother worker's (default: 30s)",
-      parseLease,
-      DEFAULT_LEASE_MILLISECONDS / 1000,
+    .addOption(
+      new Option("--lease <time>", "an account whose worker is silent for so long is another worker's")
+        .argParser(parseLease)
+        .default(DEFAULT_LEASE_MILLISECONDS / 1000, `${DEFAULT_LEASE_MILLISECONDS / 1000}s`),
     )
     .option("--metrics <[host:]port>", "serve /metrics for Prometheus, and /healthz", parseListen)
     .addOption(webhookFlag("post when an account begins to fail, and when it is well again"))
