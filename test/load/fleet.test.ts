@@ -25,7 +25,7 @@ const ACCOUNTS = Number(process.env["TENON_FLEET_ACCOUNTS"] ?? 60);
 const ZONES = 40;
 const RECORDS = 20;
 /** Things that go wrong. */
-const INCIDENTS = Number(process.env["TENON_FLEET_INCIDENTS"] ?? 32);
+const INCIDENTS = Number(process.env["TENON_FLEET_INCIDENTS"] ?? 40);
 /** On PostgreSQL. */
 const FEWER_ACCOUNTS = 12;
 const FEWER_INCIDENTS = 12;
