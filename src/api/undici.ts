@@ -80,10 +80,10 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
   const connector = buildConnector(settingsOfConnect);
   // undici calls back when the certificate, too, is found to be right.
   const connect: buildConnector.connector = (target, callback) =>
-    connector(target, (...found) => {
-      const [error, socket] = found;
-      if (error === null && socket.remoteAddress !== undefined) options.connected?.(socket.remoteAddress);
-      callback(...found);
+    connector(target, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      if (socket.remoteAddress !== undefined) options.connected?.(socket.remoteAddress);
+      callback(null, socket);
     });
   const [service, uploads] = [
     dispatchersOf(connect),
