@@ -252,7 +252,8 @@ class AccountTurn {
     }
   }
 
-  async #runOwn({ pending, request, found, own: have }: OwnRun, fence: Fence, hold: LockHold): Promise<void> {
+  async #runOwn(asked: OwnRun, fence: Fence, hold: LockHold): Promise<void> {
+    const { pending, request, found, own: have } = asked;
     const { account: name } = this.#lease;
     const key = stateKey(pending.run, name);
     const attempts = found.value !== null && "attempts" in found.value ? found.value.attempts + 1 : 1;
@@ -267,12 +268,12 @@ class AccountTurn {
         await this.#records.write("state", key, refused, found.version, fence);
         return;
       }
-      return this.#end(pending.run, found.version, { outcome: this.#options.fail(own), plan: null }, fence);
+      return this.#end(asked, found.version, { outcome: this.#options.fail(own), plan: null }, fence);
     }
     if (attempts > MAX_ATTEMPTS) {
       const reason = `${MAX_ATTEMPTS} workers ended while they ran this account`;
       const outcome = this.#options.fail(reason);
-      return this.#end(pending.run, found.version, { outcome, plan: null }, fence);
+      return this.#end(asked, found.version, { outcome, plan: null }, fence);
     }
     const running: RunState = { state: "running", attempts, worker: this.#options.name };
     if (!(await this.#records.write("state", key, running, found.version, fence))) {
@@ -284,11 +285,7 @@ class AccountTurn {
     hold.mayPostpone = request.command !== "apply" && Date.now() - since < MAX_POSTPONED_MILLISECONDS;
     const result = await this.#run(own, request, pending, hold);
     if (hold.lost.aborted) return;
-    if (!("postponedMilliseconds" in result)) {
-      await this.#end(pending.run, found.version + 1, result, fence);
-      // Not sooner: who looks at what the account came to must not find it waiting for the same run.
-      return this.#options.observe({ type: "done", account: name, request, outcome: result.outcome });
-    }
+    if (!("postponedMilliseconds" in result)) return this.#end(asked, found.version + 1, result, fence);
     const until = Date.now() + result.postponedMilliseconds;
     const postponed: RunState = { state: "postponed", attempts: attempts - 1, since, until };
     await this.#records.write("state", key, postponed, found.version + 1, fence);
@@ -314,11 +311,14 @@ class AccountTurn {
   }
 
   /** By compare-and-set: an overtaken worker's outcome is nobody's. */
-  async #end(run: string, version: number, result: RunEnd, fence: Fence): Promise<void> {
+  async #end({ pending: { run }, request }: OwnRun, version: number, result: RunEnd, fence: Fence): Promise<void> {
     const { account } = this.#lease;
-    const done: RunState = { state: "done", outcome: fitOutcome(account, result.outcome), plan: result.plan };
+    const { outcome, plan } = result;
+    const done: RunState = { state: "done", outcome: fitOutcome(account, outcome), plan };
     if (await this.#records.write("state", stateKey(run, account), done, version, fence)) await this.#forget(run);
     else this.#isLeft = true;
+    // Not sooner: who looks at what the account came to must not find it waiting for the same run.
+    this.#options.observe({ type: "done", account, request, outcome });
   }
 
   async #forget(run: string): Promise<void> {

@@ -13,6 +13,7 @@ import {
 import { Records, type RunRequest, type RunState, stateKey } from "../../src/fleet/records.ts";
 import type { Fence } from "../../src/fleet/store.ts";
 import type { Submitted } from "../../src/fleet/submit.ts";
+import type { WorkerEvent } from "../../src/fleet/worker.ts";
 import type { Ran } from "../../src/model/fleet.ts";
 import { eachEngine, openedStore } from "../support/stores.ts";
 
@@ -93,13 +94,14 @@ interface ServeOptions {
   readonly leaseMilliseconds: number;
   /** Its digest. */
   readonly token: string | null;
+  observe(event: WorkerEvent): void;
 }
 
 /** Serves until the test ends, or what is returned is called. */
 function serve(
   store: FleetStore,
   run: (hold: Hold) => RunResult,
-  { leaseMilliseconds, token }: ServeOptions = { leaseMilliseconds: LEASE_MILLISECONDS, token: null },
+  { leaseMilliseconds = LEASE_MILLISECONDS, token = null, observe = () => {} }: Partial<ServeOptions> = {},
 ): () => Promise<void> {
   const stop = new AbortController();
   const serving = serveFleet({
@@ -109,7 +111,7 @@ function serve(
     refuses: async () => null,
     run: async (_account, _request, _pending, hold) => run(hold),
     fail: (...parts) => ran(1, `${parts.at(-1)}`),
-    observe: () => {},
+    observe,
   });
   const end = async (): Promise<void> => {
     stop.abort();
@@ -191,13 +193,20 @@ eachEngine((serverOf) => {
     await end();
     const spent = await ask(store);
     await leave(store, spent, { state: "running", attempts: 10, worker: "killed" });
-    serve(store, () => {
+    const ended: string[] = [];
+    // Or the status would show the killed worker's run until the next one.
+    const observe = (event: WorkerEvent): void => {
+      if (event.type === "done") ended.push(event.outcome.headline);
+    };
+    const run = (): RunResult => {
       runs += 1;
       return DONE;
-    });
+    };
+    serve(store, run, { observe });
     const headline = "10 workers ended while they ran this account";
     expect(await spent.outcome).toEqual({ outcome: ran(1, headline), plan: null });
     expect(runs).toBe(1);
+    await expect.poll(() => ended).toEqual([headline]);
   });
 
   test("a run that is put back is taken again, and counts as no attempt", async () => {
