@@ -16,7 +16,7 @@ const SCHEMA = "schemas/journal.schema.json";
 /** A VPC of thousands of subnets is one request, which names them all. */
 const MAX_LINE_CHARACTERS: number = 4 * 1024 * 1024;
 const MAX_LINES = 4_000_000;
-/** Lines of one run that tell of a change, or of what went with one: to plan that so many domains come back takes almost a gigabyte. */
+/** Lines of one run about a change, or about what went with one: to plan that so many domains come back takes almost a gigabyte. */
 const MAX_RUN_CHANGES = 100_000;
 /** Of the runs of a file, so many are listed. */
 const MAX_LISTED_RUNS = 5;
@@ -304,7 +304,7 @@ function damaged(span: Span, what: string): Objection {
 function tooManyChanges(span: Span): Objection {
   return new Objection({
     code: "journal-too-large",
-    summary: `the journal tells of more than ${MAX_RUN_CHANGES} changes in one run`,
+    summary: `the journal holds more than ${MAX_RUN_CHANGES} changes of one run`,
     detail: `Tenon undoes runs of at most ${MAX_RUN_CHANGES}. Nothing was done.`,
     fix: "Change the manifests back, and apply that.",
     span,
