@@ -1,6 +1,6 @@
 /** Opens a fleet file for a command, and for a worker again and again. */
 
-import { lstat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import type { Fleet, FleetAccount, FleetOptions } from "../fleet/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
@@ -86,9 +86,12 @@ export class FleetSource {
   /** Of the file as it is now; null: there is none that can be relied on. */
   async #stamp(): Promise<string | null> {
     const { fleetFileAt } = await import("../fleet/index.ts");
-    const found = await lstat(await fleetFileAt(this.#file), { bigint: true }).catch(() => null);
-    if (found === null || Date.now() - Number(found.ctimeMs) < SETTLED_MILLISECONDS) return null;
+    const file = await fleetFileAt(this.#file);
+    // The file may stay as it is and a link to it, or to its folder, lead to another one.
+    const path = await realpath(file).catch(() => null);
+    const found = await stat(file, { bigint: true }).catch(() => null);
+    if (path === null || found === null || Date.now() - Number(found.ctimeMs) < SETTLED_MILLISECONDS) return null;
     const { dev, ino, size, mtimeNs, ctimeNs } = found;
-    return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+    return [dev, ino, size, mtimeNs, ctimeNs, path].join(" ");
   }
 }

@@ -151,7 +151,7 @@ export async function problemOfSubmission(
   if (problem === null) return null;
   // `/flags/target must NOT have more than 1000 items`
   const [, flag = null, words = problem] = /^\/flags\/(\w+)\S* (.+)$/s.exec(problem) ?? [];
-  const summary = `a queue does not take ${flag === null ? "this command" : `--${flag}`}: ${words}`;
+  const summary = `a queue does not take ${flag === null ? "this command" : `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`}: ${words}`;
   return { code: "invalid-argument", summary, fix: "Ask for less at a time, or run it without --queue." };
 }
 
@@ -244,12 +244,13 @@ export function keepsDocuments({ format, jsonInto }: Pick<AccountFlags, "format"
 /** For a terminal that is very narrow or wide the text is laid out for one that is less so. */
 const MAX_COLUMNS = 10_000;
 
+export function lookOf({ width, colour }: RunRequest["results"]): RunRequest["results"] {
+  return { width: Math.min(Math.max(Math.trunc(width), 1), MAX_COLUMNS), colour };
+}
+
 function requestOf({ results, messages }: Terminal, command: FleetCommand, flags: SubmittedFlags): RunRequest {
   const { target, exclude, failOn, maxChanges, uploadTimeout, imageTimeout } = flags;
   const { clone, neverDestroy, strict, full } = flags;
-  const lookOf = ({ width, colour }: Terminal["results"]) => {
-    return { width: Math.min(Math.max(Math.trunc(width), 1), MAX_COLUMNS), colour };
-  };
   return {
     command,
     flags: {

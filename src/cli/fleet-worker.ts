@@ -61,70 +61,73 @@ export async function serve(
   if (webhook === "invalid") return EXIT.error;
   return interrupt.whileHandlingSignals(async () => {
     const tracing = await openTracing(terminal);
-    const { telemetry } = tracing;
-    const store = await openQueue(terminal, flags, fleet.accounts, { leaseMilliseconds, telemetry });
-    if (store === null) return EXIT.error;
-    const { ActivityRecorder, KeptPrefix, serveFleet } = await import("../fleet/index.ts");
-    const worker = new FleetWorker(terminal, source, flags, connect);
-    let posted = (_message: string | null): void => {};
-    const activity = new ActivityRecorder({
-      ...{ store, worker: worker.name, now: () => Date.now() },
-      ended: ({ account, before, after }) => posted(renderTransitionMessage(account, before, after)),
-    });
-    const metrics =
-      flags.metrics === undefined
-        ? null
-        : await serveMetrics(terminal, flags.metrics, () => ownMetrics(activity.totals, worker.name, readVersion()));
-    if (metrics === "failed") {
-      await activity.end();
-      await store.close();
-      return EXIT.error;
-    }
-    const notices = webhook === null ? null : await openNotices(terminal, webhook);
-    posted = (message) => notices?.post(message);
-    worker.learnVariables(fleet);
-    const prefix = new KeptPrefix(
-      store,
-      fleet.accounts.map(({ name }) => name),
-    );
-    terminal.say(
-      `Serving ${count(fleet.accounts.length, "account", "accounts")} as ${worker.name}, ${flags.workers} at a time.\n`,
-    );
     try {
-      await serveFleet({
-        ...{ store, leaseMilliseconds, slots: flags.workers, stop: interrupt.first, name: worker.name },
-        find: (name) => worker.find(name),
-        tokenOf: (account, request) => worker.tokenOf(account, request),
-        refuses: (account, request, pending) => worker.refuses(account, request, pending),
-        run: (account, request, pending, hold) => {
-          const { command } = request;
-          const parent = pending?.trace ?? null;
-          return tracing.span({ type: "run", command, account: account.name, parent }, async (span) => {
-            const observe = (event: ApiEvent): void => {
-              activity.observe(account.name, event);
-              span.observe(event);
-            };
-            const result = await worker.run(account, request, pending, hold, observe);
-            const outcome = "postponedMilliseconds" in result ? "postponed" : result.outcome.code;
-            span.end(hold.lost.aborted ? "overtaken" : outcome);
-            return result;
-          });
-        },
-        fail: (reason) => failed(EXIT.error, escapeText(reason)),
-        observe: (event) => {
-          activity.report(event);
-          worker.report(event);
-        },
+      const { telemetry } = tracing;
+      const store = await openQueue(terminal, flags, fleet.accounts, { leaseMilliseconds, telemetry });
+      if (store === null) return EXIT.error;
+      const { ActivityRecorder, KeptPrefix, serveFleet } = await import("../fleet/index.ts");
+      const worker = new FleetWorker(terminal, source, flags, connect);
+      let posted = (_message: string | null): void => {};
+      const activity = new ActivityRecorder({
+        ...{ store, worker: worker.name, now: () => Date.now() },
+        ended: ({ account, before, after }) => posted(renderTransitionMessage(account, before, after)),
       });
+      const metrics =
+        flags.metrics === undefined
+          ? null
+          : await serveMetrics(terminal, flags.metrics, () => ownMetrics(activity.totals, worker.name, readVersion()));
+      if (metrics === "failed") {
+        await activity.end();
+        await store.close();
+        return EXIT.error;
+      }
+      const notices = webhook === null ? null : await openNotices(terminal, webhook);
+      posted = (message) => notices?.post(message);
+      worker.learnVariables(fleet);
+      const prefix = new KeptPrefix(
+        store,
+        fleet.accounts.map(({ name }) => name),
+      );
+      terminal.say(
+        `Serving ${count(fleet.accounts.length, "account", "accounts")} as ${worker.name}, ${flags.workers} at a time.\n`,
+      );
+      try {
+        await serveFleet({
+          ...{ store, leaseMilliseconds, slots: flags.workers, stop: interrupt.first, name: worker.name },
+          find: (name) => worker.find(name),
+          tokenOf: (account, request) => worker.tokenOf(account, request),
+          refuses: (account, request, pending) => worker.refuses(account, request, pending),
+          run: (account, request, pending, hold) => {
+            const { command } = request;
+            const parent = pending?.trace ?? null;
+            return tracing.span({ type: "run", command, account: account.name, parent }, async (span) => {
+              const observe = (event: ApiEvent): void => {
+                activity.observe(account.name, event);
+                span.observe(event);
+              };
+              const result = await worker.run(account, request, pending, hold, observe);
+              const outcome = "postponedMilliseconds" in result ? "postponed" : result.outcome.code;
+              span.end(hold.lost.aborted ? "overtaken" : outcome);
+              return result;
+            });
+          },
+          fail: (reason) => failed(EXIT.error, escapeText(reason)),
+          observe: (event) => {
+            activity.report(event);
+            worker.report(event);
+          },
+        });
+      } finally {
+        prefix.end();
+        await activity.end();
+        await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
+        await metrics?.close();
+        await store.close();
+      }
+      return interrupt.code() ?? EXIT.done;
     } finally {
-      prefix.end();
-      await activity.end();
-      await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
-      await metrics?.close();
-      await store.close();
       await tracing.close();
     }
-    return interrupt.code() ?? EXIT.done;
   });
 }
 

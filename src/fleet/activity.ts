@@ -121,7 +121,9 @@ export class ActivityRecorder {
   #left(account: string): void {
     this.#began.delete(account);
     this.#sent.delete(account);
-    this.#change(account, ({ last }) => ({ running: null, last }));
+    const { worker } = this.#options;
+    // Another worker may have the account by now.
+    this.#change(account, ({ running, last }) => ({ running: running?.worker === worker ? null : running, last }));
   }
 
   #done(

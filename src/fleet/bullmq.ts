@@ -75,16 +75,18 @@ export class BullQueue implements FleetQueue {
   }
 
   async schedule(account: string, milliseconds: number): Promise<void> {
-    if (milliseconds === 0) {
-      await this.#queue.removeJobScheduler(account);
-      return;
-    }
     const { deduplication: _, ...opts } = jobOptions(account);
-    await this.#queue.upsertJobScheduler(account, { every: milliseconds }, { name: account, data: {}, opts });
+    const job = { name: account, data: {}, opts };
+    await this.#backend.outages.wait<unknown>(() =>
+      milliseconds === 0
+        ? this.#queue.removeJobScheduler(account)
+        : this.#queue.upsertJobScheduler(account, { every: milliseconds }, job),
+    );
   }
 
   async scheduled(): Promise<string[]> {
-    return (await this.#queue.getJobSchedulers()).map(({ key }) => key);
+    const schedulers = await this.#backend.outages.wait(() => this.#queue.getJobSchedulers());
+    return schedulers.map(({ key }) => key);
   }
 
   async take(signal: AbortSignal): Promise<Lease | null> {

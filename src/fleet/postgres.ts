@@ -111,12 +111,15 @@ function problemOf(address: StoreAddress, error: unknown): Diagnostic {
   return storeFails(address, error);
 }
 
-/** Classes of errors that are of the connection or the server's state: what was asked for is asked for again. */
-const PASSING = /^(?:08|53|57P0)/;
+/**
+ * Errors that are of the connection or the server's state, what was asked for is asked for again: by class, a server that was made a standby
+ * (25006), and a statement that took too long (57014).
+ */
+const PASSING = /^(?:08|53|57P0|25006$|57014$)/;
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$|^[FHPX][0-9A-Z]{4}$/;
 /** What pg itself throws has no code. */
 const LOST =
-  /Connection terminated|timeout e|Query read timeout|is not queryable|There was an error establishing an SSL connection/;
+  /Connection terminated|timeout exceeded|timeout expired|Query read timeout|is not queryable|There was an error establishing an SSL connection/;
 /** Codes of Node; all others of its begin with ERR_ too, and are of a value that cannot be sent. */
 const NODE_LOST = /^ERR_(?:SSL|TLS|SOCKET|STREAM)/;
 

@@ -77,8 +77,8 @@ export class Submission {
   #begunAt = 0;
   #repeatedAt = 0;
   /** Versions of all that is waited for, and since when they are the same. */
-  #heard = "";
-  #heardAt = 0;
+  #versionsBefore = "";
+  #unchangedSince = 0;
 
   constructor(options: SubmissionOptions) {
     this.#options = options;
@@ -117,11 +117,7 @@ export class Submission {
         worker: null,
         resolve,
       });
-      this.#polling ??= this.#scope
-        .runInAsyncScope(() => this.#poll())
-        .finally(() => {
-          this.#polling = null;
-        });
+      this.#polling ??= this.#scope.runInAsyncScope(() => this.#poll());
       this.#polling.catch((error: unknown) => {
         this.#failure ??= error;
         reject(this.#failure);
@@ -139,20 +135,29 @@ export class Submission {
   }
 
   async #poll(): Promise<void> {
-    const { stop, store } = this.#options;
-    while (this.#waiting.size > 0) {
-      const waiting = [...this.#waiting.values()];
-      const workers = new Set(waiting.flatMap(({ worker }) => worker ?? []));
-      const keys = [...waiting.map(({ account }) => stateKey(this.#run, account)), ...[...workers].map(workerKey)];
-      const versions = await store.versions(keys);
-      for (const [index, one] of waiting.entries()) {
-        if (versions[index] !== one.version) await this.#look(one);
+    try {
+      while (this.#waiting.size > 0) {
+        await this.#pollOnce();
+        if (this.#waiting.size > 0) await sleep(POLL_MILLISECONDS);
       }
-      if (this.#isSilent(versions)) for (const one of this.#waiting.values()) await this.#giveUp(one);
-      if (stop.aborted) for (const one of this.#waiting.values()) await this.#takeBack(one);
-      await this.#repeat();
-      if (this.#waiting.size > 0) await sleep(POLL_MILLISECONDS);
+    } finally {
+      // At once: what is asked for a moment later begins to poll anew.
+      this.#polling = null;
     }
+  }
+
+  async #pollOnce(): Promise<void> {
+    const { stop, store } = this.#options;
+    const waiting = [...this.#waiting.values()];
+    const workers = new Set(waiting.flatMap(({ worker }) => worker ?? []));
+    const keys = [...waiting.map(({ account }) => stateKey(this.#run, account)), ...[...workers].map(workerKey)];
+    const versions = await store.versions(keys);
+    for (const [index, one] of waiting.entries()) {
+      if (versions[index] !== one.version) await this.#look(one);
+    }
+    if (this.#isSilent(versions)) for (const one of this.#waiting.values()) await this.#giveUp(one);
+    if (stop.aborted) for (const one of this.#waiting.values()) await this.#takeBack(one);
+    await this.#repeat();
   }
 
   async #look(one: Waiting): Promise<void> {
@@ -185,10 +190,10 @@ export class Submission {
   }
 
   #isSilent(versions: readonly number[]): boolean {
-    const [now, heard] = [Date.now(), versions.join(" ")];
-    if (heard !== this.#heard) this.#heardAt = now;
-    this.#heard = heard;
-    return now - this.#heardAt > MAX_SILENT_MILLISECONDS;
+    const [now, text] = [Date.now(), versions.join(" ")];
+    if (text !== this.#versionsBefore) this.#unchangedSince = now;
+    this.#versionsBefore = text;
+    return now - this.#unchangedSince > MAX_SILENT_MILLISECONDS;
   }
 
   /** Also what is running: a worker that is there after all ends it, and reports to nobody. */

@@ -216,12 +216,19 @@ class AccountTurn {
   async #runPending(pending: PendingRun, fence: Fence, hold: LockHold): Promise<void> {
     const { account: name } = this.#lease;
     const key = stateKey(pending.run, name);
-    const { value: request } = await this.#records.read("request", requestKey(pending.run));
+    const { version, value: request } = await this.#records.read("request", requestKey(pending.run));
     const found = await this.#records.read("state", key);
     // A state that cannot be read is nobody's to overwrite: whoever asked says so.
     const isUnreadable = found.version > 0 && found.value === null;
     const ended = isUnreadable || ["done", "cancelled", "collected"].includes(found.value?.state ?? "");
-    if (request === null || ended) return this.#forget(pending.run);
+    if (ended || (request === null && version === 0)) return this.#forget(pending.run);
+    if (request === null) {
+      // Of another release of Tenon, perhaps: whoever asked would wait in vain.
+      const reason = "what is asked for cannot be read by this worker: use the same Tenon everywhere";
+      const done: RunState = { state: "done", outcome: this.#options.fail(reason), plan: null };
+      if (await this.#records.write("state", key, done, found.version, fence)) await this.#forget(pending.run);
+      return;
+    }
     const wait = found.value?.state === "postponed" ? found.value.until - Date.now() : 0;
     if (wait > 0 && wait <= MAX_WAIT_MILLISECONDS) return this.#putBack(wait);
     await this.#withToken(request, hold, (own) => this.#runOwn({ pending, request, found, own }, fence, hold));
@@ -314,11 +321,15 @@ class AccountTurn {
   async #end({ pending: { run }, request }: OwnRun, version: number, result: RunEnd, fence: Fence): Promise<void> {
     const { account } = this.#lease;
     const { outcome, plan } = result;
+    const key = stateKey(run, account);
     const done: RunState = { state: "done", outcome: fitOutcome(account, outcome), plan };
-    if (await this.#records.write("state", stateKey(run, account), done, version, fence)) await this.#forget(run);
+    const isWritten = await this.#records.write("state", key, done, version, fence);
+    if (isWritten) await this.#forget(run);
     else this.#isLeft = true;
+    // What nobody waits for any more was run all the same.
+    const isOurs = isWritten || (await this.#records.read("state", key)).value?.state === "cancelled";
     // Not sooner: who looks at what the account came to must not find it waiting for the same run.
-    this.#options.observe({ type: "done", account, request, outcome });
+    this.#options.observe(isOurs ? { type: "done", account, request, outcome } : { type: "overtaken", account });
   }
 
   async #forget(run: string): Promise<void> {

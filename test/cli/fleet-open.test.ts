@@ -1,6 +1,6 @@
 /** The fleet file of a worker is read again when it is another one, and only then. */
 
-import { rename, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, rename, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { FleetSource } from "../../src/cli/fleet-open.ts";
@@ -48,4 +48,34 @@ test("a file is read again when it was written, also with the size and time it h
   expect((await opened(source))[0]).toBe("a3");
   await writeFile(file, "fleet: 1\n");
   expect((await source.open()).ok).toBe(false);
+});
+
+test("a file behind a link is read again when it was written, or a link to it or to its folder leads elsewhere", async () => {
+  const path = await folder({ "one.yaml": fleet("a1"), "fleet.yaml": "" });
+  for (const [name, account] of [
+    ["v1", "b1"],
+    ["v2", "b2"],
+  ] as const) {
+    await mkdir(join(path, name));
+    await writeFile(join(path, name, "fleet.yaml"), fleet(account));
+  }
+  const place = async (target: string, link: string): Promise<void> => {
+    await symlink(target, join(path, `${link}.new`));
+    await rename(join(path, `${link}.new`), join(path, link));
+  };
+  await place("one.yaml", "fleet.yaml");
+  await place("v1", "data");
+  await settled(join(path, "v2", "fleet.yaml"));
+  const terminal = openTerminal(process, interruptOf(process));
+  const [source, inFolder] = [new FleetSource(terminal, path, {}), new FleetSource(terminal, join(path, "data"), {})];
+  const [name, held] = await opened(source);
+  expect([name, (await opened(source))[1]]).toEqual(["a1", held]);
+  expect((await opened(inFolder))[0]).toBe("b1");
+  // As Kubernetes changes the files of a ConfigMap.
+  await place("v2", "data");
+  expect((await opened(inFolder))[0]).toBe("b2");
+  await place("v2/fleet.yaml", "fleet.yaml");
+  expect((await opened(source))[0]).toBe("b2");
+  await writeFile(join(path, "v2", "fleet.yaml"), fleet("b3"));
+  expect([(await opened(source))[0], (await opened(inFolder))[0]]).toEqual(["b3", "b3"]);
 });

@@ -307,9 +307,8 @@ async function reviewedPlan(gitlab: Gitlab, sha: string): Promise<{ code: number
   return { code, log, plan: await readFile(file, "utf8").catch(() => "") };
 }
 
-test("on GitLab a plan job that was started again after the review leaves no reviewed plan", {
-  timeout: TIMEOUT_MILLISECONDS,
-}, async () => {
+/** A merge request that pipeline 3 has planned, merged as `sha`. */
+async function mergedRequest(): Promise<{ gitlab: Gitlab; head: string; sha: string }> {
   const repository = await Repository.open("tenon: 1\n");
   const { head } = await repository.propose(FORMED("a"));
   const gitlab = await Gitlab.open(repository.folder, (await emulator()).baseUrl);
@@ -317,24 +316,27 @@ test("on GitLab a plan job that was started again after the review leaves no rev
   expect(await gitlab.run("tenon:plan", pipeline)).toMatchObject({ code: 0 });
   const sha = await repository.merge();
   gitlab.merged = { state: "merged", iid: 7, target_branch: "main", sha: head, merge_commit_sha: sha };
-  expect(await reviewedPlan(gitlab, sha)).toMatchObject(REVIEWED);
-  expect(await gitlab.run("tenon:plan", pipeline)).toMatchObject({ code: 0 });
-  expect(await reviewedPlan(gitlab, sha)).toMatchObject({
-    ...{ code: 1, plan: "", log: expect.stringContaining("tenon:plan of !7 was started again") },
-  });
+  return { gitlab, head, sha };
+}
+
+test("on GitLab a plan job that was started again after the review, in its pipeline or another, leaves no reviewed plan", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  for (const id of [3, 9]) {
+    const { gitlab, head, sha } = await mergedRequest();
+    expect(await reviewedPlan(gitlab, sha)).toMatchObject(REVIEWED);
+    const again: Pipeline = { id, source: "merge_request_event", sha: head };
+    expect(await gitlab.run("tenon:plan", again)).toMatchObject({ code: 0 });
+    expect(await reviewedPlan(gitlab, sha)).toMatchObject({
+      ...{ code: 1, plan: "", log: expect.stringContaining(`tenon:plan of !7 planned ${head} more than once`) },
+    });
+  }
 });
 
 test("on GitLab a merge request or a pipeline on a later page is found, and a list that is too long is refused by name", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
-  const repository = await Repository.open("tenon: 1\n");
-  const { head } = await repository.propose(FORMED("a"));
-  const gitlab = await Gitlab.open(repository.folder, (await emulator()).baseUrl);
-  expect(await gitlab.run("tenon:plan", { id: 3, source: "merge_request_event", sha: head })).toMatchObject({
-    code: 0,
-  });
-  const sha = await repository.merge();
-  gitlab.merged = { state: "merged", iid: 7, target_branch: "main", sha: head, merge_commit_sha: sha };
+  const { gitlab, head, sha } = await mergedRequest();
   const reviewed = () => reviewedPlan(gitlab, sha);
   const others = { requests: gitlab.otherRequests, pipelines: gitlab.otherPipelines };
   const request = (index: number) => ({ ...gitlab.merged, iid: 1_000 + index, target_branch: "theirs" });

@@ -23,6 +23,7 @@ const DRIFT_MARKER = "<!-- tenon-drift -->";
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 const MAX_LIST_PAGES = 10;
+const MAX_PIPELINES_OF_COMMIT = 50;
 const TIMEOUT_MILLISECONDS = 30_000;
 const PROJECT = `/projects/${encodeURIComponent(env.CI_PROJECT_ID ?? "")}`;
 
@@ -69,18 +70,18 @@ async function reviewedPlan(file) {
   const pipelines = await readAll(`${PROJECT}/merge_requests/${number(String(merged.iid))}/pipelines`);
   if (pipelines === undefined) return refuse(unread(`the pipelines of !${merged.iid}`));
   const jobs = await planJobs(merged, pipelines);
-  if (jobs === undefined) return refuse(unread(`the jobs of a pipeline of !${merged.iid}`));
-  const [job, retried] = jobs;
+  if (jobs === undefined) return refuse(`the pipelines of ${merged.sha} are too many to be read`);
+  const [job, another] = jobs;
   if (job === undefined) return refuse(`merge request !${merged.iid} has no successful ${PLAN_JOB}`);
-  // Anybody who pushes can retry a job, also after the review. The note shows one of the plans.
-  if (retried !== undefined) return refuse(`${PLAN_JOB} of !${merged.iid} was started again after it had planned`);
+  // Anybody who pushes can retry a job or start a pipeline, also after the review. The note shows one of the plans.
+  if (another !== undefined) return refuse(`${PLAN_JOB} of !${merged.iid} planned ${merged.sha} more than once`);
   await writeFile(file, await kept(job, PLAN_FILE), { flag: "wx" });
 }
 
 /**
- * Returns the successful plan jobs of the newest pipeline of the merged commit that has one. A fork's pipeline runs in the fork, so this
- * project's list does not have it.
- * @returns undefined if a list has too many pages
+ * Returns the successful plan jobs of all pipelines of the merged commit. A fork's pipeline runs in the fork, so this project's list does not
+ * have it.
+ * @returns undefined if there are too many of them
  */
 async function planJobs(merged, pipelines) {
   const own = pipelines.filter(
@@ -89,12 +90,14 @@ async function planJobs(merged, pipelines) {
       pipeline.source === "merge_request_event" &&
       String(pipeline.project_id) === env.CI_PROJECT_ID,
   );
-  for (const { id } of own.sort((a, b) => b.id - a.id)) {
-    const all = await readAll(`${PROJECT}/pipelines/${number(id)}/jobs?scope[]=success&include_retried=true`);
-    const found = all?.filter((job) => job.name === PLAN_JOB);
-    if (found?.length !== 0) return found;
+  if (own.length > MAX_PIPELINES_OF_COMMIT) return undefined;
+  const found = [];
+  for (const { id } of own) {
+    const jobs = await readAll(`${PROJECT}/pipelines/${number(id)}/jobs?scope[]=success&include_retried=true`);
+    if (jobs === undefined) return undefined;
+    found.push(...jobs.filter((job) => job.name === PLAN_JOB));
   }
-  return [];
+  return found;
 }
 
 async function jobOf(pipeline, name, states) {

@@ -8,7 +8,14 @@ import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, collectConsents, parseDuration, parseListen } from "../flags.ts";
 import { FleetSource, type OpenedFleet, openFleet } from "../fleet-open.ts";
-import { addQueueFlags, DEFAULT_LEASE_MILLISECONDS, openQueue, type QueueFlags, resolveQueue } from "../fleet-queue.ts";
+import {
+  addQueueFlags,
+  DEFAULT_LEASE_MILLISECONDS,
+  lookOf,
+  openQueue,
+  type QueueFlags,
+  resolveQueue,
+} from "../fleet-queue.ts";
 import type { WorkerFlags } from "../fleet-worker.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -153,7 +160,7 @@ async function scheduleDrift(terminal: Terminal, opened: OpenedFleet, flags: Sch
 /** @param every seconds; null: never again */
 async function writeSchedule(store: FleetStore, terminal: Terminal, every: number | null): Promise<void> {
   const { Records, SCHEDULE_KEY } = await import("../../fleet/index.ts");
-  const look = { width: terminal.results.width, colour: false };
+  const look = lookOf({ width: terminal.results.width, colour: false });
   const request: RunRequest = {
     ...{ command: "drift", flags: { format: "text" }, results: look, messages: look },
     ...{ saves: false, documents: false },
