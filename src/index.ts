@@ -10,6 +10,7 @@ import type { OpenOptions, OpenProject } from "./open.ts";
 
 export type { Timeouts } from "./api/connection.ts";
 export {
+  type Admission,
   type ApiEvent,
   allowedSeconds,
   type CheckedBaseUrl,

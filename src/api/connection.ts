@@ -37,10 +37,10 @@ export interface Connection {
   readonly random?: () => number;
   readonly observe?: (event: ApiEvent) => void;
   /**
-   * Asked before each attempt of a request that changes something, when it is about to be sent. false: it is not sent, and ends as an
+   * Asked before each attempt of a request that changes something, when it is about to be sent. null: it is not sent, and ends as an
    * interrupted one does. Default: each is sent.
    */
-  readonly admit?: (signal: AbortSignal | undefined) => Promise<boolean>;
+  readonly admit?: (signal: AbortSignal | undefined) => Promise<Admission | null>;
   /** Limits that the last client of the same token has seen; when this one is closed, those that it has seen. Default: nothing is known. */
   readonly pace?: PaceCell;
   /** Items asked for per page. Default: 500. */
@@ -48,6 +48,12 @@ export interface Connection {
   /** Of the texts of all lists; default MAX_LIST_CHARACTERS. */
   readonly maxListCharacters?: number;
   readonly timeouts?: Partial<Timeouts>;
+}
+
+/** The right to send one attempt of a request. */
+export interface Admission {
+  /** Asked right before the first byte is sent: the process may have stood still since. false: it is not sent, and admission is asked for anew. */
+  lasts(): boolean;
 }
 
 /** For progress and counting. Holds no token, no query and no signed URL. */

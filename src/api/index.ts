@@ -15,11 +15,12 @@ import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
 import { formOf, prepareUpload, ServiceNetworks } from "./upload.ts";
 
 export type { Clock } from "../model/clock.ts";
-export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
+export type { Admission, ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
 export { type CheckedBaseUrl, checkBaseUrl, isLoopback, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
 export { MAX_PACE_ENDPOINTS, type PaceCell, type PaceWindow, type SeenLimits } from "./pace.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
+export { JsonSize } from "./transport.ts";
 
 /**
  * Opens a client. Loads undici; sends nothing yet.
@@ -111,7 +112,7 @@ function limiterAndSender(connection: Connection, transport: Transport): { limit
   const secret = new Secret(connection.token);
   const hide = (text: string): string => secret.hide(text);
   const holdsToken = (text: string): boolean => secret.isIn(text);
-  const admit = connection.admit ?? (async () => true);
+  const admit = connection.admit ?? (async () => ({ lasts: () => true }));
   return {
     limiter,
     requests: createRequestSender({

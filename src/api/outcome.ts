@@ -5,6 +5,7 @@ import { isJsonObject, type Json } from "../model/resource.ts";
 import { isLongerThan, isPlain, UNSAFE } from "../model/text.ts";
 import {
   ABORTED,
+  ADMISSION_OVER,
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
   CHANGED_FILE,
@@ -425,6 +426,8 @@ function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string)
       return `the file cannot be read (${detail})`;
     case ABORTED:
       return "interrupted";
+    case ADMISSION_OVER:
+      return `the request to ${host} was not sent in the time it was admitted for`;
     case MISCONFIGURED:
       return detail;
   }

@@ -2,7 +2,7 @@
 
 import type { Answer, Failure } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
-import { type ApiEvent, isLoopback } from "./connection.ts";
+import { type Admission, type ApiEvent, isLoopback } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
 import { type AttemptResult, type ClassifyContext, type FailedAttempt, neededScope } from "./outcome.ts";
 import { MAX_WINDOW_MILLISECONDS, retryBudget, throttleWait, waitBeforeRetry } from "./retry.ts";
@@ -33,7 +33,7 @@ interface RequestSenderOptions {
   readonly holdsToken: (text: string) => boolean;
   observe(event: ApiEvent): void;
   /** As in `Connection`. */
-  admit(signal: AbortSignal | undefined): Promise<boolean>;
+  admit(signal: AbortSignal | undefined): Promise<Admission | null>;
 }
 
 /** What became of one request so far. */
@@ -50,6 +50,8 @@ interface AttemptState {
   /** The Date of the last answer, in milliseconds since the epoch. */
   servedAt: number | null;
 }
+
+const READING: Admission = { lasts: () => true };
 
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
   const { transport, limiter, clock, observe } = options;
@@ -78,12 +80,13 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         permit?.release(null);
         return interrupted(state);
       }
-      if (prepared.call.method !== "GET" && !(await isAdmitted(permit, signal))) {
+      const admission = prepared.call.method === "GET" ? READING : await admissionOf(permit, signal);
+      if (admission === null) {
         permit?.release(null);
         return interrupted(state);
       }
       state.place = permit?.place ?? null;
-      const result = await attempt(prepared, state, permit, signal);
+      const result = await attempt(prepared, state, { permit, admission }, signal);
       if (result.type === "done") {
         // After an attempt without an answer, that attempt may have deleted the object: it is not sure that it was gone already.
         const alreadyGone = result.absent === true && state.effect === "none";
@@ -105,7 +108,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   }
 
   /** Who cannot be asked keeps no other request back. */
-  async function isAdmitted(permit: Permit | null, signal: AbortSignal | undefined): Promise<boolean> {
+  async function admissionOf(permit: Permit | null, signal: AbortSignal | undefined): Promise<Admission | null> {
     try {
       return await options.admit(signal);
     } catch (error) {
@@ -117,7 +120,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   async function attempt(
     prepared: PreparedRequest,
     state: AttemptState,
-    permit: Permit | null,
+    { permit, admission }: { readonly permit: Permit | null; readonly admission: Admission },
     signal: AbortSignal | undefined,
   ): Promise<AttemptResult> {
     const { call, shownPath } = prepared;
@@ -125,7 +128,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     requestCount += 1;
     observe({ type: "sent", method: call.method, path: shownPath, attempt: state.attempts });
     const sentAt = clock.now();
-    const outcome = await transport.exchange(call, signal);
+    const outcome = await transport.exchange(call, signal, () => admission.lasts());
     const now = clock.now();
     // Only repeats count as lost: every request takes the time of a first attempt.
     if (state.attempts > 1) state.lost += now - sentAt;

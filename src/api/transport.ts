@@ -50,13 +50,18 @@ export type HttpOutcome =
     };
 
 export interface Transport {
-  /** Never rejects; redirects are answers like any other. */
-  exchange(call: HttpCall, signal: AbortSignal | undefined): Promise<HttpOutcome>;
+  /**
+   * Never rejects; redirects are answers like any other.
+   * @param mayStart asked when the connection stands, right before the first byte is sent; false ends the exchange with ADMISSION_OVER
+   */
+  exchange(call: HttpCall, signal: AbortSignal | undefined, mayStart?: () => boolean): Promise<HttpOutcome>;
   close(): Promise<void>;
 }
 
 /** Code of an exchange that the caller's signal ended. */
 export const ABORTED = "ABORTED";
+/** Code of an exchange whose admission was over before its first byte was sent. */
+export const ADMISSION_OVER = "ADMISSION_OVER";
 /** The file to be sent has changed: it does not hold what was to be sent. */
 export const CHANGED_FILE = "CHANGED_FILE";
 /** The same of a file in a form. */
@@ -94,11 +99,16 @@ const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** Counts brackets and commas outside of strings. Of what is no JSON, such as a page of HTML, it counts nothing. */
 export class JsonSize {
+  readonly #maxValues: number;
   #isJson: boolean | null = null;
   #depth = 0;
   #values = 0;
   #inString = false;
   #isEscaped = false;
+
+  constructor(maxValues: number = MAX_ANSWER_VALUES) {
+    this.#maxValues = maxValues;
+  }
 
   /** @returns in which way the answer is more than Tenon reads; null: it is not, so far */
   take(chunk: Uint8Array): "deep" | "full" | null {
@@ -118,7 +128,7 @@ export class JsonSize {
         this.#values += 1;
       } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) this.#depth -= 1;
       if (this.#depth > MAX_ANSWER_DEPTH) return "deep";
-      if (this.#values > MAX_ANSWER_VALUES) return "full";
+      if (this.#values > this.#maxValues) return "full";
     }
     return null;
   }

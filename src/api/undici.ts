@@ -5,6 +5,7 @@ import type { buildConnector, Dispatcher, Pool } from "undici";
 import { isLoopback, type Timeouts } from "./connection.ts";
 import {
   ABORTED,
+  ADMISSION_OVER,
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
   CHANGED_FILE,
@@ -90,10 +91,10 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
     dispatchersOf({ ...settingsOfConnect, lookup: guardedLookup(options.reach) }),
   ];
   return {
-    exchange: (call, signal) => {
+    exchange: (call, signal, mayStart = () => true) => {
       const { direct, proxied } = call.content.type === "file" ? uploads : service;
       const dispatcher = proxied && !isLoopback(new URL(call.origin).hostname) ? proxied : direct;
-      return exchange(dispatcher, call, options.timeouts, signal);
+      return exchange(dispatcher, call, { timeouts: options.timeouts, signal, mayStart });
     },
     close: async () => {
       const all = [service, uploads].flatMap(({ direct, proxied }) => [direct, proxied]);
@@ -142,11 +143,18 @@ export function brokenTransport(detail: string): Transport {
 function exchange(
   dispatcher: Dispatcher,
   call: HttpCall,
-  timeouts: Timeouts,
-  signal: AbortSignal | undefined,
+  {
+    timeouts,
+    signal,
+    mayStart,
+  }: {
+    readonly timeouts: Timeouts;
+    readonly signal: AbortSignal | undefined;
+    readonly mayStart: () => boolean;
+  },
 ): Promise<HttpOutcome> {
   return new Promise((resolve) => {
-    const listener = new Listener((outcome) => {
+    const listener = new Listener(mayStart, (outcome) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
       resolve(outcome);
@@ -206,9 +214,11 @@ class Listener implements Dispatcher.DispatchHandler {
   readonly #body: AnswerBody = new AnswerBody();
   readonly #size: JsonSize = new JsonSize();
   #informationalAnswers = 0;
+  readonly #mayStart: () => boolean;
   readonly #settle: (outcome: HttpOutcome) => void;
 
-  constructor(settle: (outcome: HttpOutcome) => void) {
+  constructor(mayStart: () => boolean, settle: (outcome: HttpOutcome) => void) {
+    this.#mayStart = mayStart;
     this.#settle = settle;
   }
 
@@ -227,7 +237,8 @@ class Listener implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#settled) controller.abort(new Error("given up before it was sent"));
-    else this.#sent = true;
+    else if (this.#mayStart()) this.#sent = true;
+    else this.stop(ADMISSION_OVER, "not admitted any more");
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {

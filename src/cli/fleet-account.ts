@@ -54,6 +54,7 @@ export async function runAccount(
     markup,
     handlesSignals: command === "apply",
     tokenPlace: "env" in account.token ? account.token.env : account.token.file,
+    token: await tokenTextOf(outer, account),
   });
   const { terminal } = captured;
   const problem = command === "validate" ? null : await tokenProblem(outer, account);
@@ -165,8 +166,7 @@ class Capture {
   readonly #pieces: { readonly isResult: boolean; text: string }[] = [];
   #document: string | null = null;
   #holdsToken = false;
-  /** Undefined: of a file that no command has read yet. */
-  #token: string | undefined;
+  #token: string;
   readonly #problems: ReturnType<typeof diagnosticsJson>[number][] = [];
 
   constructor(
@@ -176,12 +176,13 @@ class Capture {
       readonly markup: Ran["markup"];
       readonly handlesSignals: boolean;
       readonly tokenPlace: string;
+      readonly token: string;
     },
   ) {
     this.#markup = about.markup;
     const { interrupt } = outer;
     const whileHandlingSignals: typeof interrupt.whileHandlingSignals = (work) => work();
-    this.#token = about.environment["TENON_TOKEN"];
+    this.#token = about.token;
     this.terminal = {
       ...outer,
       interrupt: about.handlesSignals ? interrupt : { ...interrupt, whileHandlingSignals },
@@ -221,14 +222,16 @@ class Capture {
 
   outcome(command: FleetCommand, code: ExitCode): Ran {
     const parsed: Json = this.#document === null ? null : JSON.parse(this.#document);
-    const document = this.#document ?? (this.#problems.length === 0 ? null : renderErrorsJson(this.#problems, false));
-    const [first, ...more] = this.#problems.filter(({ severity }) => severity === "error");
+    // A page, a document or a comment of many accounts is passed on to more people than an account's own output.
+    const secret = new Secret(this.#token);
+    const problems = secret.hideIn(this.#problems);
+    const document = this.#document ?? (problems.length === 0 ? null : renderErrorsJson(problems, false));
+    const [first, ...more] = problems.filter(({ severity }) => severity === "error");
     const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
     const failed = first === undefined ? null : `error: ${first["summary"]}${others}`;
     const done = isJsonObject(parsed) ? HEADLINES[command](parsed) : null;
     const headline = (code === EXIT.done || code === EXIT.pending ? done : (failed ?? done)) ?? `ended with ${code}`;
-    // A page or a comment of many accounts is passed on to more people than an account's own output.
-    const text = QUIET.has(headline) ? "" : new Secret(this.#token ?? "").hide(this.#text());
+    const text = QUIET.has(headline) ? "" : secret.hide(this.#text());
     const [type, markup] = ["ran", this.#markup] as const;
     if (!this.#holdsToken) return { type, code, headline, text, markup, document };
     // As with --json-into: what was found weighs less than that it cannot be kept.

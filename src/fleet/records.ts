@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { MAX_PACE_ENDPOINTS, type SeenLimits } from "../api/index.ts";
+import { JsonSize, MAX_PACE_ENDPOINTS, type SeenLimits } from "../api/index.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import {
   type FinishedRun,
@@ -301,6 +301,15 @@ const MAX_OCTETS: Readonly<Record<keyof Kinds, number>> = {
   worker: MAX_SHORT_OCTETS,
 };
 
+/** The longest record is of 10,000 names; reports are texts. To parse more is what takes memory, and no signal is heard meanwhile. */
+const MAX_RECORD_VALUES = 100_000;
+/** Of the JSON document that a worker reports: as many as 64 MiB of a plan have, and fewer than its brackets could be. */
+const MAX_DOCUMENT_VALUES = 8_000_000;
+
+function isFuller(text: string, maxValues: number): boolean {
+  return new JsonSize(maxValues).take(Buffer.from(text)) !== null;
+}
+
 /** Another writer of the same record is met so often at most. */
 const MAX_WRITES = 100;
 /** The longest pause before the same record is written once more. */
@@ -325,7 +334,8 @@ export class Records {
     const stored = await this.#store.read(key);
     if (stored === null) return { version: 0, value: null };
     const { version, text } = stored;
-    if (text === null || Buffer.byteLength(text) > MAX_OCTETS[kind]) return { version, value: null };
+    if (text === null || Buffer.byteLength(text) > MAX_OCTETS[kind] || isFuller(text, MAX_RECORD_VALUES))
+      return { version, value: null };
     const validate = await validatorOf(kind);
     try {
       const value: Kinds[Kind] = JSON.parse(text);
@@ -405,8 +415,9 @@ function escapeLines(text: string): string {
 }
 
 function isJson(document: string | null): boolean {
+  if (document === null || isFuller(document, MAX_DOCUMENT_VALUES)) return false;
   try {
-    return typeof JSON.parse(document ?? "{}") === "object";
+    return typeof JSON.parse(document) === "object";
   } catch {
     return false;
   }

@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PaceCell } from "../api/index.ts";
+import type { Admission, PaceCell } from "../api/index.ts";
 import type { Ran } from "../model/fleet.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import { fitOutcome } from "./kept-outcomes.ts";
@@ -36,6 +36,8 @@ const REFUSED_LEASES = 4;
 const MAX_POSTPONED_MILLISECONDS = 7_200_000;
 /** The longest wait that a service is believed to ask for: a record that says more is not Tenon's. */
 const MAX_WAIT_MILLISECONDS = 3_600_000;
+/** For so much of the lease a request may begin to be sent: the rest is for its way, and for the service to carry it out. */
+const ADMITTED_PART = 0.75;
 /** A wake-up may come a little before its time. */
 const DUE_PART = 0.9;
 
@@ -43,9 +45,9 @@ const DUE_PART = 0.9;
 export interface Hold {
   /**
    * Asked before each attempt of a request that changes something. Waits while the store does not answer.
-   * @returns false: another worker has the account; nothing may be sent
+   * @returns null: another worker has the account; nothing may be sent
    */
-  admit(signal: AbortSignal | undefined): Promise<boolean>;
+  admit(signal: AbortSignal | undefined): Promise<Admission | null>;
   /** Aborted when another worker has got the account. */
   readonly lost: AbortSignal;
   /** What the last run with this token saw of the limits; this one leaves there what it has seen. */
@@ -380,6 +382,12 @@ class AccountTurn {
   }
 }
 
+/** Starts to count. Of two clocks the one counts that says more: one stands still while the machine sleeps, the other may be set back. */
+function elapsedMilliseconds(): () => number {
+  const [steady, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - steady, Date.now() - wall);
+}
+
 /** Keeps locks and lease while a run lasts, and sees when they are lost. */
 class LockHold implements Hold {
   readonly #store: FleetStore;
@@ -413,9 +421,13 @@ class LockHold implements Hold {
   }
 
   /** The lock is extended by that: what is admitted now has all its time. */
-  async admit(signal: AbortSignal | undefined): Promise<boolean> {
+  async admit(signal: AbortSignal | undefined): Promise<Admission | null> {
     const isStopped = (): boolean => this.lost.aborted || signal?.aborted === true;
-    return !isStopped() && (await this.#extend()) && !isStopped();
+    if (isStopped()) return null;
+    // The lock lasts from when the store gets the question, not from when its answer is read.
+    const elapsed = elapsedMilliseconds();
+    if (!(await this.#extend()) || isStopped()) return null;
+    return { lasts: () => elapsed() < this.#milliseconds * ADMITTED_PART };
   }
 
   async #extend(): Promise<boolean> {

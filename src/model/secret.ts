@@ -2,15 +2,26 @@
 
 /** A shorter token is no secret: it may occur in a text by chance, and to take it out would spoil the words of messages. */
 const MIN_SECRET_CHARACTERS = 6;
+/** Less of a token is no use to anybody, and may be chance. */
+const PIECE_CHARACTERS = 12;
+/** Between two pieces of a token that was broken over lines: a line's end, blanks and the borders of a table. */
+const LAYOUT = /[\s│|]/;
+const MAX_LAYOUT_CHARACTERS = 200;
+
+const REDACTED = "[redacted]";
 
 /** Making one costs more than a search: whoever looks through many texts keeps it. */
 export class Secret {
   /** The longest first; none of a token that is too short. */
   readonly #spellings: readonly string[];
+  /** In lower case, as names are written; "": too short to be cut. */
+  readonly #whole: string;
 
   /** @param token blanks around it do not count */
   constructor(token: string) {
-    this.#spellings = spellingsOf(token.trim());
+    const plain = token.trim();
+    this.#spellings = spellingsOf(plain);
+    this.#whole = plain.length > PIECE_CHARACTERS ? lowerCase(plain) : "";
   }
 
   /** Linear in the length of the text. */
@@ -18,9 +29,45 @@ export class Secret {
     return this.#spellings.some((spelling) => text.includes(spelling));
   }
 
-  /** The text with other words in the token's place. */
+  /** The text with other words in the token's place, also of a token that is cut, broken over lines, or in lower case. */
   hide(text: string): string {
-    return this.#spellings.reduce((hidden, spelling) => hidden.replaceAll(spelling, "[redacted]"), text);
+    const hidden = this.#spellings.reduce((left, spelling) => left.replaceAll(spelling, REDACTED), text);
+    return this.#whole === "" ? hidden : this.#withoutPieces(hidden);
+  }
+
+  /** Linear in the length of the text. */
+  #withoutPieces(text: string): string {
+    const lower = lowerCase(text);
+    const [begin, end] = [this.#whole.slice(0, PIECE_CHARACTERS), this.#whole.slice(-PIECE_CHARACTERS)];
+    let [hidden, done] = ["", 0];
+    let [first, last] = [lower.indexOf(begin), lower.indexOf(end)];
+    for (;;) {
+      // Looked for anew only behind what was found, so that each text is searched once.
+      if (first >= 0 && first < done) first = lower.indexOf(begin, done);
+      if (last >= 0 && last < done) last = lower.indexOf(end, done);
+      if (first < 0 && last < 0) return done === 0 ? text : hidden + text.slice(done);
+      const isBegin = first >= 0 && (last < 0 || first <= last);
+      const from = isBegin ? first : this.#reach(lower, last + end.length - 1, -1, done);
+      const to = isBegin ? this.#reach(lower, first, 1, lower.length - 1) + 1 : last + end.length;
+      hidden += `${text.slice(done, from)}${REDACTED}`;
+      done = to;
+    }
+  }
+
+  /** How far the token goes on from an end of it, through the layout of a text. @returns the index of its last character there */
+  #reach(text: string, start: number, step: 1 | -1, limit: number): number {
+    let [index, reached, layout] = [start, start, 0];
+    let at = step === 1 ? 0 : this.#whole.length - 1;
+    while (at >= 0 && at < this.#whole.length && (limit - index) * step >= 0) {
+      const character = text[index] as string;
+      if (character === this.#whole[at]) {
+        [reached, layout] = [index, 0];
+        at += step;
+      } else if (LAYOUT.test(character) && layout < MAX_LAYOUT_CHARACTERS) layout += 1;
+      else break;
+      index += step;
+    }
+    return reached;
   }
 
   /**
@@ -32,7 +79,7 @@ export class Secret {
   }
 
   #hidden(value: unknown): unknown {
-    if (typeof value === "string") return this.isIn(value) ? this.hide(value) : value;
+    if (typeof value === "string") return this.hide(value);
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
       const entries = value.map((entry) => this.#hidden(entry));
@@ -46,6 +93,11 @@ export class Secret {
     });
     return isSame ? value : Object.fromEntries(fields);
   }
+}
+
+/** Of ASCII, so that every character keeps its place. */
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** As texts, URLs, JSON, hexadecimal and basic credentials write it. */

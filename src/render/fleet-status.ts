@@ -3,6 +3,7 @@
 import { type AccountStatus, didWell, type FleetStatus } from "../model/fleet.ts";
 import { groupBy, jsonText, roughTime } from "../model/text.ts";
 import { type Column, renderTable } from "./listing.ts";
+import { escapeText } from "./terminal.ts";
 import { count } from "./view.ts";
 
 /** `waiting` and `running` are of now; the others of the last run. */
@@ -36,11 +37,12 @@ export function queueText({ queue: { waiting, active, delayed } }: FleetStatus):
   return `Queue: ${waiting} waiting, ${active} active, ${delayed} delayed.`;
 }
 
-/** `Workers: a:17, b:4 (silent).`; empty: none is known. */
+/** `Workers: a:17, b:4 (silent).`, escaped, as whoever can write to the queue names workers; empty: none is known. */
 export function workersText({ workers }: FleetStatus): string {
   const serving = workers.filter(({ state }) => state !== "ended");
   if (serving.length === 0) return "";
-  return `Workers: ${serving.map(({ name, state }) => (state === "serving" ? name : `${name} (${state})`)).join(", ")}.`;
+  const names = serving.map(({ name, state }) => escapeText(state === "serving" ? name : `${name} (${state})`));
+  return `Workers: ${names.join(", ")}.`;
 }
 
 /** What the table says of an account now: `apply since 12 s by host:17`. */

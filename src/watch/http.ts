@@ -9,6 +9,7 @@ const MAX_CONNECTIONS = 64;
 const MAX_STREAMS = 32;
 const MAX_HEADER_BYTES = 8 * 1024;
 const REQUEST_TIMEOUT_MILLISECONDS = 10_000;
+const CHECK_MILLISECONDS = 1_000;
 
 export interface Answer {
   readonly status: number;
@@ -51,6 +52,8 @@ export async function serveHttp(options: HttpOptions): Promise<WatchServer> {
       maxHeaderSize: MAX_HEADER_BYTES,
       requestTimeout: REQUEST_TIMEOUT_MILLISECONDS,
       headersTimeout: REQUEST_TIMEOUT_MILLISECONDS,
+      // Node's default is half a minute: connections that say nothing would keep others away for so long.
+      connectionsCheckingInterval: CHECK_MILLISECONDS,
     },
     (request, response) => void responder.respond(request, response),
   );

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Admission } from "../../src/api/index.ts";
 import { closedPort, error, failureOf, html, json, open, serve, TOKEN } from "./scripted.ts";
 
 const GET = { method: "GET", path: ["domains", "1"] } as const;
@@ -61,9 +62,9 @@ describe("a right that cannot be asked for", () => {
   it("is thrown, and keeps no other request back", async () => {
     const server = await serve((_request, response) => json(response, 200, { id: 1 }));
     let isLost = true;
-    const admit = async (): Promise<boolean> => {
+    const admit = async (): Promise<Admission> => {
       if (isLost) throw new Error("nobody knows");
-      return true;
+      return { lasts: () => true };
     };
     const { api } = await open(server.baseUrl, { concurrency: 1, admit });
     await expect(api.send(POST)).rejects.toThrow("nobody knows");
@@ -71,6 +72,36 @@ describe("a right that cannot be asked for", () => {
     isLost = false;
     expect((await api.send(POST)).ok).toBe(true);
     expect(server.requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
+  });
+});
+
+describe("an admission that is over before the first byte is sent", () => {
+  it("is asked for anew, and nothing is sent until one lasts; of a request that only reads nothing is asked", async () => {
+    const server = await serve((_request, response) => json(response, 200, { id: 1 }));
+    const asked: number[] = [];
+    const admit = async (): Promise<Admission> => {
+      asked.push(server.requests.length);
+      const isGood = asked.length === 3;
+      return { lasts: () => isGood };
+    };
+    const { api } = await open(server.baseUrl, { admit });
+    expect((await api.send(GET)).ok).toBe(true);
+    expect(asked).toEqual([]);
+    expect((await api.send(POST)).ok).toBe(true);
+    expect(asked).toEqual([1, 1, 1]);
+    expect(server.requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
+  });
+
+  it("has no effect, and ends as an interrupted request does when it is not given again", async () => {
+    const server = await serve((_request, response) => json(response, 200, { id: 1 }));
+    let asked = 0;
+    const admit = async (): Promise<Admission | null> => {
+      asked += 1;
+      return asked === 1 ? { lasts: () => false } : null;
+    };
+    const { api } = await open(server.baseUrl, { admit });
+    expect(failureOf(await api.send(POST))).toMatchObject({ type: "aborted", effect: "none" });
+    expect(server.requests).toEqual([]);
   });
 });
 

@@ -221,15 +221,15 @@ describe("an upload", () => {
     const handle = await openFile(shrinking, "r+");
     const server = createServer((incoming) => {
       incoming.on("error", () => {});
-      incoming.once("data", () => void handle.truncate(1_000).then(() => incoming.resume()));
-      incoming.pause();
+      incoming.once("data", () => {
+        incoming.pause();
+        void handle.truncate(1_000).then(() => incoming.resume());
+      });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
     const { api } = await open(`http://127.0.0.1:${port}/v4`, { retryForSeconds: 0 });
-    const uploading = api.upload({ url: `http://127.0.0.1:${port}/x`, file: shrinking });
-    await handle.truncate(1_000);
-    const failure = failureOf(await uploading);
+    const failure = failureOf(await api.upload({ url: `http://127.0.0.1:${port}/x`, file: shrinking }));
     server.closeAllConnections();
     server.close();
     await handle.close();

@@ -464,7 +464,11 @@ async function expectSurvived(trouble: Trouble): Promise<void> {
     }
     const { code, stdout, stderr } = await applying;
     const last = `Fleet: ${trouble.accounts} accounts: ${trouble.accounts} done.`;
-    expect([round, code, stdout.split("\n").at(-2)], stderr.slice(-2_000)).toEqual([round, 0, last]);
+    expect([round, code, stdout.split("\n").at(-2)], `${stdout.slice(-2_000)}${stderr.slice(-2_000)}`).toEqual([
+      round,
+      0,
+      last,
+    ]);
     // Whoever comes back after the end must leave everything as it is.
     await troubled.recover();
     expect(await fleet.contents()).toEqual(fleet.expected(round));

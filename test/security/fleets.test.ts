@@ -51,7 +51,29 @@ test("what an account prints is shown without its token, wherever the token is",
     expect([format, code, stdout.includes("emulator-token")]).toEqual([format, 1, false]);
     expect(stdout).toContain("[redacted]");
   }
+  // What is wrong is said of a value, which is cut, and repeated in lower case where it is a name.
+  const token = "9F86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+  const wrong = `{ type: AAAA, name: a, target: "${token}" }, { type: A, name: "${token}", target: x }`;
+  await writeFile(join(cwd, "project/tenon.yaml"), `tenon: 1\n${zoneOf(wrong)}`);
+  await writeFile(join(cwd, "a2.token"), token);
+  for (const format of ["text", "markdown", "html", "json"]) {
+    const { code, stdout } = await here(["fleet", "plan", "--format", format], {
+      cwd,
+      env: { ...env, TOKEN_A1: token },
+    });
+    expect([format, code]).toEqual([format, 3]);
+    const plain = stdout.toLowerCase().replace(/[\s│|]/g, "");
+    for (let index = 0; index + 12 <= token.length; index += 4)
+      expect([format, plain]).toEqual([
+        format,
+        expect.not.stringContaining(token.toLowerCase().slice(index, index + 12)),
+      ]);
+  }
 });
+
+function zoneOf(records: string): string {
+  return `domains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [${records}] }]\n`;
+}
 
 test("a fleet file sends no token of the machine to a host that it brings itself", async () => {
   const evil = await trap();

@@ -1,6 +1,8 @@
 /** A queue that goes away, is full, or is a replica for a while: what was asked for is done afterwards, and it is said once. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
+import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ended, run, start } from "../cli/run.ts";
 import { type Account, domainsOf, fleetOf } from "../support/fleet.ts";
@@ -124,3 +126,29 @@ test.each(Object.entries(REFUSALS))(
     expect(worker.said()).not.toMatch(/internal error|put back/);
   },
 );
+
+test("a PostgreSQL that is a standby for a while is waited for", async () => {
+  const { url } = await Outage.of("postgres");
+  // A server that was demoted refuses to write, with the same error.
+  const client = new pg.Client({ connectionString: url, options: "-c default_transaction_read_only=off" });
+  client.on("error", () => {});
+  await client.connect();
+  onTestFinished(() => client.end());
+  const readOnly = async (is: boolean): Promise<void> => {
+    await client.query(`ALTER DATABASE postgres SET default_transaction_read_only = ${is}`);
+    await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
+  };
+  const fleet = await fleetOf(2, { latencyMilliseconds: 300 });
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const worker = await startedWorker(options, []);
+  const running = run(["fleet", "apply", "--yes"], options);
+  await untilAsked(fleet.accounts[0] as Account, "POST");
+  await readOnly(true);
+  await worker.untilSaid("is lost:");
+  await sleep(2_000);
+  await readOnly(false);
+  const { code, stdout } = await running;
+  expect([code, stdout]).toEqual([0, expect.stringContaining("2 accounts: 2 done")]);
+  await expectApplied(fleet.accounts);
+  expect(worker.said()).not.toMatch(/internal error/);
+});

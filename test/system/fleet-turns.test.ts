@@ -100,7 +100,7 @@ interface ServeOptions {
 /** Serves until the test ends, or what is returned is called. */
 function serve(
   store: FleetStore,
-  run: (hold: Hold) => RunResult,
+  run: (hold: Hold) => RunResult | Promise<RunResult>,
   { leaseMilliseconds = LEASE_MILLISECONDS, token = null, observe = () => {} }: Partial<ServeOptions> = {},
 ): () => Promise<void> {
   const stop = new AbortController();
@@ -158,6 +158,39 @@ eachEngine((serverOf) => {
     expect(unlocked.at(-1)).toEqual({ account: "a", extending: 0 });
   });
 
+  test("a lock admits from when its extension was asked for, not from when the answer was read", async () => {
+    const store = await open();
+    const leaseMilliseconds = 400;
+    let isLate = true;
+    const late = new Proxy(store, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        if (typeof value !== "function") return value;
+        if (key !== "extend") return value.bind(target);
+        return async (...args: Parameters<FleetStore["extend"]>) => {
+          const isOurs = await store.extend(...args);
+          // As of a process that is stopped before it reads the answer.
+          if (isLate) await sleep(leaseMilliseconds);
+          return isOurs;
+        };
+      },
+    });
+    const lasted: (boolean | undefined)[] = [];
+    const run = async (hold: Hold): Promise<RunResult> => {
+      lasted.push((await hold.admit(undefined))?.lasts());
+      isLate = false;
+      const admission = await hold.admit(undefined);
+      lasted.push(admission?.lasts());
+      await sleep(leaseMilliseconds * 0.8);
+      lasted.push(admission?.lasts());
+      return DONE;
+    };
+    const { outcome } = await ask(store);
+    serve(late, run, { leaseMilliseconds });
+    expect(await outcome).toMatchObject({ outcome: { headline: "done" } });
+    expect(lasted).toEqual([false, true, false]);
+  });
+
   test("of many accounts some are asked for at a time", async () => {
     const store = await open();
     const [asking, done] = [new Set<string>(), new Set<string>()];
@@ -207,6 +240,17 @@ eachEngine((serverOf) => {
     expect(await spent.outcome).toEqual({ outcome: ran(1, headline), plan: null });
     expect(runs).toBe(1);
     await expect.poll(() => ended).toEqual([headline]);
+  });
+
+  test("a request that this release cannot read ends with words, and nobody waits for it", async () => {
+    const store = await open();
+    const asked = await ask(store);
+    const key = `run/${asked.run}`;
+    expect(await store.write(key, '{"command":"plan","of":"another release"}', 1, null)).toBe(true);
+    serve(store, () => DONE);
+    expect(await asked.outcome).toMatchObject({
+      outcome: { code: 1, headline: expect.stringContaining("cannot be read by this worker") },
+    });
   });
 
   test("a run that is put back is taken again, and counts as no attempt", async () => {

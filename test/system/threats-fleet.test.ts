@@ -136,6 +136,17 @@ test("what a worker reports cannot steer a terminal, nor break a document", asyn
   const { stdout } = await asking;
   expect(stdout).toMatch(/text/);
   expect(JSON.stringify(stdout)).not.toMatch(/\\u001b|\\u0007|\u009b/);
+  // A worker's name is shown, too.
+  const name = "\u001b]0;title\u0007host:1\r\nforged";
+  const running = { command: "plan", worker: name, since: Date.now(), run: null };
+  await client.hset("tenon:fleet:record:activity/a1", "v", 1, "d", JSON.stringify({ running, last: null }));
+  const counts = { done: 0, failed: 0, seconds: 0, requests: 0, throttled: 0 };
+  const record = { ...counts, since: Date.now(), alive: Date.now(), hasEnded: false };
+  await client.hset(`tenon:fleet:record:worker/${name}`, "v", 1, "d", JSON.stringify(record));
+  const status = await run(["fleet", "status"], options);
+  expect(status.stdout).toMatch(/^Workers: .*host:1/m);
+  expect(JSON.stringify(status.stdout.replaceAll("\n", ""))).not.toMatch(/[^\\]\\[urn]/);
+  expect(status.stdout).not.toMatch(/^forged/m);
 });
 
 test("a token that the fleet file named once is hidden for good", async () => {

@@ -1,6 +1,7 @@
 /** The small server of what runs on this machine: bugs, limits, and the text format of metrics. */
 
 import { get, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { type HttpOptions, metricsText, serveHttp } from "../../src/watch/index.ts";
 
@@ -49,6 +50,24 @@ test("pages that stay open leave room for a health check, and one more than fit 
   expect(await (await fetch(`${base}/healthz`)).text()).toBe("ok\n");
   pages.find(({ statusCode }) => statusCode === 200)?.destroy();
   await expect.poll(async () => (await opened(`${base}/events`)).statusCode).toBe(200);
+});
+
+test("connections that ask for nothing keep nobody away for long", async () => {
+  const base = await served({ answer: () => ({ status: 200, text: "ok\n" }) });
+  const { port } = new URL(base);
+  for (let count = 0; count < 64; count += 1) {
+    const socket = connect(Number(port), "127.0.0.1", () => socket.write("GET /healthz HTTP/1.1\r\nhost:"));
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+  }
+  const status = () =>
+    fetch(`${base}/healthz`, { signal: AbortSignal.timeout(1_000) }).then(
+      (one) => one.status,
+      () => 0,
+    );
+  await expect.poll(status, { timeout: 5_000 }).toBe(0);
+  // Ten seconds, and one until the server looks.
+  await expect.poll(status, { timeout: 16_000 }).toBe(200);
 });
 
 test("a request with a longer head than anything needs is refused", async () => {

@@ -136,7 +136,7 @@ async function scheduleDrift(terminal: Terminal, opened: OpenedFleet, flags: Sch
   const { accounts } = opened.fleet;
   const { every = null, off = false } = flags;
   if ((every === null) !== off) {
-    const summary = "how often is not said";
+    const summary = every === null ? "how often is not said" : "--every and --off exclude each other";
     sayError(terminal, { code: "missing-option", summary, fix: "Give --every 15m, or --off." });
     return EXIT.error;
   }
