@@ -45,7 +45,10 @@ export async function openFleet(
   const parsed = parseSelection(select);
   if (!parsed.ok) {
     const summary = `--select does not take '${parsed.part}'`;
-    sayError(terminal, { code: "invalid-argument", summary, fix: "Write name=GLOB or label.KEY=GLOB." });
+    const [key = ""] = parsed.part.split("=");
+    const isLabel = fleet.accounts.some(({ labels }) => Object.hasOwn(labels, key));
+    const fix = isLabel ? `${key} is a label: write label.${parsed.part}.` : "Write name=GLOB or label.KEY=GLOB.";
+    sayError(terminal, { code: "invalid-argument", summary, fix });
     return { ok: false, code: EXIT.error };
   }
   const accounts = fleet.accounts.filter(parsed.selection);

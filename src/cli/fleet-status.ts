@@ -39,7 +39,10 @@ export async function showStatus(
       if (flags.serve !== undefined) return await serveStatus(terminal, reader, flags.serve);
       const status = await Promise.race([reader.read(Date.now()), aborted(interrupt.first)]);
       if (status === null) return interrupt.code() ?? EXIT.interrupted;
-      terminal.print(flags.format === "json" ? renderStatusJson(status) : renderStatusText(status));
+      const { isTerminal, width } = terminal.results;
+      terminal.print(
+        flags.format === "json" ? renderStatusJson(status) : renderStatusText(status, isTerminal ? width : null),
+      );
       return EXIT.done;
     } finally {
       await store.close();

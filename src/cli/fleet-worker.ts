@@ -154,12 +154,12 @@ class FleetWorker {
   async find(name: string): Promise<FoundAccount> {
     const { findLinked } = await import("../fleet/index.ts");
     const opened = await this.#source.open();
-    if (!opened.ok) return { type: "refused", reason: "the fleet file of this worker cannot be read" };
+    if (!opened.ok) return { type: "refused", reason: `the fleet file of worker ${this.name} cannot be read` };
     const { fleet } = opened;
     this.learnVariables(fleet);
     const account = fleet.accounts.find((one) => one.name === name);
     if (account === undefined)
-      return { type: "refused", reason: `the fleet file of this worker has no account ${name}` };
+      return { type: "refused", reason: `the fleet file of worker ${this.name} has no account ${name}` };
     const linked = await findLinked(account, fleet.folder);
     return linked === null ? { type: "found", account } : { type: "refused", reason: linked };
   }
@@ -167,14 +167,16 @@ class FleetWorker {
   async refuses(account: FleetAccount, request: RunRequest, pending: PendingRun | null): Promise<string | null> {
     const { digestOf } = await import("../fleet/index.ts");
     if (pending !== null && (await digestOf(account)) !== pending.digest) {
-      return `the entry or the project of ${account.name} differs on this worker`;
+      return `the entry or the project of ${account.name} differs on worker ${this.name}: use the same revision of both`;
     }
     if ((pending?.plan != null || request.saves) && this.#flags.plans === undefined) {
-      return "this worker has no folder for plans: give it --plans";
+      return `worker ${this.name} has no folder for plans: start it with --plans`;
     }
     if (request.command === "validate" || (await tokenTextOf(this.#terminal, account)) !== "") return null;
+    const isVariable = "env" in account.token;
     const where = "env" in account.token ? account.token.env : account.token.file;
-    return `this worker has no token for ${account.name}: ${where} is empty or not there`;
+    const fix = isVariable ? `start it with ${where} set` : `put the token into ${where} there`;
+    return `worker ${this.name} has no token for ${account.name}: ${fix}`;
   }
 
   async tokenOf(account: FleetAccount, request: RunRequest): Promise<string | null> {

@@ -1,5 +1,6 @@
 /** The columns of `tenon list`, kind by kind. */
 
+import { unicodeName } from "../dns/unicode.ts";
 import type { AddressRow } from "../live/index.ts";
 import { ANNOTATION_KEYS } from "../model/annotations.ts";
 import type { InventoryItem } from "../model/inventory.ts";
@@ -82,6 +83,13 @@ function shortRdata(item: InventoryItem): string {
   return shorten(escapeText(rdata(item)), MAX_TARGET_COLUMNS, Buffer.byteLength(target));
 }
 
+/** With its letters, where it is written in punycode. */
+function readableName({ values }: InventoryItem): Cell {
+  const name = cell(values["domain"]);
+  const unicode = typeof name === "string" ? unicodeName(name) : null;
+  return unicode === null ? name : `${name} (${unicode})`;
+}
+
 export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
   vpcs: {
     ...{ kind: "vpc", one: "VPC", many: "VPCs", filterOfRoot: null },
@@ -114,7 +122,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
   domains: {
     ...{ kind: "domain", one: "domain", many: "domains", filterOfRoot: null },
     columns: [
-      field("domain", "DOMAIN"),
+      { ...field("domain", "DOMAIN"), shown: readableName },
       field("type", "TYPE"),
       field("status", "STATUS"),
       ...WHOSE,

@@ -23,7 +23,7 @@ export async function resolveWebhook(
   terminal: Terminal,
   { webhook }: WebhookFlags,
 ): Promise<string | null | "invalid"> {
-  const address = (webhook || terminal.environment["TENON_WEBHOOK"])?.trim() || null;
+  const address = webhook?.trim() ?? (terminal.environment["TENON_WEBHOOK"]?.trim() || null);
   if (address === null) return null;
   const { checkWebhookUrl } = await import("../watch/index.ts");
   const checked = checkWebhookUrl(address);

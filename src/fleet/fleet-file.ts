@@ -154,6 +154,8 @@ const LISTED: Services = {
   hosts: new TokenHosts([], ""),
 };
 
+const FLEET_KIND = { noun: "A fleet file", start: "fleet: 1", keys: "`fleet`, `defaults` and `accounts`" };
+
 async function readAccounts(
   path: string,
   sources: Sources,
@@ -161,7 +163,8 @@ async function readAccounts(
   report: (diagnostic: Diagnostic) => void,
 ): Promise<FleetAccount[] | null> {
   const places = new Places();
-  const file = await readManifest(path, basename(path), sources, { places, budget: new Budget(), report });
+  const context = { kind: FLEET_KIND, places, budget: new Budget(), report };
+  const file = await readManifest(path, basename(path), sources, context);
   if (file?.tree == null || file.damaged) return null;
   coerceScalars(file.tree, FLEET_SCHEMA, places);
   return checkAccounts(file.tree, { folder: dirname(path), services, places, report });

@@ -89,10 +89,12 @@ export type RunState =
 /** A command that is run every so often, or that none is any more. */
 export type Schedule = { readonly request: RunRequest; readonly everyMilliseconds: number } | { readonly isOff: true };
 
-/** When a scheduled command was run last. */
+/** When a scheduled command was run last. Milliseconds since the epoch. */
 export interface ScheduledRun {
-  /** Milliseconds since the epoch. */
+  /** 0: never. */
   readonly at: number;
+  /** Since when each worker that took the next one has refused it; null: none has. */
+  readonly refusedSince: number | null;
 }
 
 /** What a worker does for an account now, and did last. */
@@ -236,7 +238,7 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
       exactly({ isOff: { const: true } }),
     ],
   },
-  scheduled: exactly({ at: time }),
+  scheduled: exactly({ at: time, refusedSince: { oneOf: [time, { type: "null" }] } }),
   pace: exactly({
     common: { oneOf: [exactly({ ...paceWindow, isShared: flag }), { type: "null" }] },
     endpoints: {

@@ -134,7 +134,7 @@ const REASONS: readonly (readonly [RegExp, string, string])[] = [
   [
     /WRONGPASS|NOAUTH|invalid password|invalid username-password|password authentication failed|no password/i,
     "the server refuses the user or the password",
-    "Correct them in TENON_QUEUE.",
+    "Correct them in the queue's address (TENON_QUEUE).",
   ],
   [/NOPERM|permission denied/i, "the user may not do what a queue needs", "Give the user the rights."],
   [/does not exist/, "the database or the user is not there", "Make it, or correct the address."],

@@ -226,7 +226,7 @@ class AccountTurn {
     if (ended || (request === null && version === 0)) return this.#forget(pending.run);
     if (request === null) {
       // Of another release of Tenon, perhaps: whoever asked would wait in vain.
-      const reason = "what is asked for cannot be read by this worker: use the same Tenon everywhere";
+      const reason = `what is asked for cannot be read by worker ${this.#options.name}: use the same Tenon everywhere`;
       const done: RunState = { state: "done", outcome: this.#options.fail(reason), plan: null };
       if (await this.#records.write("state", key, done, found.version, fence)) await this.#forget(pending.run);
       return;
@@ -269,7 +269,7 @@ class AccountTurn {
     const own = await this.#accountToRun(have, request, pending);
     if (typeof own === "string") {
       const since = found.value?.state === "refused" ? found.value.since : Date.now();
-      if (Date.now() - since < REFUSED_LEASES * this.#options.leaseMilliseconds) {
+      if (!this.#isRefusedForLong(since)) {
         this.#isLeft = true;
         this.#options.observe({ type: "refused", account: name, reason: own });
         const reason = own.slice(0, MAX_LINE_CHARACTERS);
@@ -367,18 +367,32 @@ class AccountTurn {
   async #runOwnScheduled(have: FoundAccount, request: RunRequest, fence: Fence, hold: LockHold): Promise<void> {
     const { account: name } = this.#lease;
     const key = scheduledKey(name);
-    const { version } = await this.#records.read("scheduled", key);
+    const { version, value: last } = await this.#records.read("scheduled", key);
     const own = await this.#accountToRun(have, request, null);
+    let outcome: Ran;
     if (typeof own === "string") {
-      this.#options.observe({ type: "refused", account: name, reason: own });
-      return;
+      const refusedSince = last?.refusedSince ?? Date.now();
+      if (!this.#isRefusedForLong(refusedSince)) {
+        this.#isLeft = true;
+        this.#options.observe({ type: "refused", account: name, reason: own });
+        await this.#records.write("scheduled", key, { at: last?.at ?? 0, refusedSince }, version, fence);
+        return;
+      }
+      // Nobody waits for it who would notice: whoever looks at the fleet must see it.
+      outcome = this.#options.fail(own);
+    } else {
+      hold.mayPostpone = true;
+      const result = await this.#run(own, request, null, hold);
+      if ("postponedMilliseconds" in result) return this.#putBack(result.postponedMilliseconds);
+      outcome = result.outcome;
     }
-    hold.mayPostpone = true;
-    const result = await this.#run(own, request, null, hold);
-    if ("postponedMilliseconds" in result) return this.#putBack(result.postponedMilliseconds);
-    const { outcome } = result;
-    await this.#records.write("scheduled", key, { at: Date.now() }, version, fence);
+    await this.#records.write("scheduled", key, { at: Date.now(), refusedSince: null }, version, fence);
     if (!hold.lost.aborted) this.#options.observe({ type: "done", account: name, request, outcome });
+  }
+
+  /** So long that no other worker can be expected to have what this one lacks. */
+  #isRefusedForLong(since: number): boolean {
+    return Date.now() - since >= REFUSED_LEASES * this.#options.leaseMilliseconds;
   }
 }
 

@@ -14,7 +14,7 @@ import {
   MIN_CHARACTERS_PER_VALUE,
 } from "./limits.ts";
 import { newMapping, Places } from "./positions.ts";
-import { isSound, syntaxDiagnostics } from "./syntax-errors.ts";
+import { foreignFormat, isSound, syntaxDiagnostics } from "./syntax-errors.ts";
 
 type Yaml = typeof YamlLibrary;
 
@@ -29,8 +29,26 @@ export interface ParsedFile {
   readonly damaged: boolean;
 }
 
+/** What a file should be, as messages say it. */
+export interface FileKind {
+  /** `A manifest` */
+  readonly noun: string;
+  /** Its first line: `tenon: 1`. */
+  readonly start: string;
+  /** Some of its keys: "`tenon`, `vpcs` and so on". */
+  readonly keys: string;
+}
+
+const MANIFEST: FileKind = {
+  noun: "A manifest",
+  start: "tenon: 1",
+  keys: "`tenon`, `vpcs`, `domains` and so on",
+};
+
 export interface ParseContext {
   readonly places: Places;
+  /** Default: a manifest. */
+  readonly kind?: FileKind;
   /** What is parsed goes there, and what is there is not parsed again. */
   readonly parsed?: ParsedFiles;
   /** Shared by all files of the project. */
@@ -143,13 +161,20 @@ interface LibraryContext extends ParseContext {
 /** What `parseFile` does with a text that is not of the common kind. */
 export function parseWithLibrary(file: string, text: string, context: LibraryContext): ParsedFile {
   const nothing = { file, tree: null, damaged: true };
+  const { kind = MANIFEST } = context;
   if (text.trim() === "") {
-    context.report(emptyFile(file));
+    context.report(emptyFile(file, kind));
     return nothing;
   }
   const documents = compose(file, text, context);
   const document = documents?.[0];
   if (documents === null || document === undefined) return nothing;
+  const isOdd = document.errors.length > 0 || !context.yaml.isMap(document.contents);
+  const foreign = isOdd ? foreignFormat(file, text, kind.noun) : null;
+  if (foreign !== null) {
+    context.report(foreign);
+    return nothing;
+  }
   const second = documents[1];
   if (second !== undefined) context.report(severalDocuments(file, second.range[0], text));
   for (const diagnostic of syntaxDiagnostics(file, text, document.errors, context.yaml)) context.report(diagnostic);
@@ -157,12 +182,12 @@ export function parseWithLibrary(file: string, text: string, context: LibraryCon
   if (version?.explicit === true && version.version !== "1.2") context.report(wrongVersion(file));
   const damaged = !document.errors.every((error) => isSound(error, text));
   if (document.contents === null || isEmptyScalar(document.contents, context.yaml)) {
-    if (document.errors.length === 0) context.report(emptyFile(file));
+    if (document.errors.length === 0) context.report(emptyFile(file, kind));
     return nothing;
   }
   const tree = new Converter(file, text, context, damaged).convert(document.contents);
   if (isJsonObject(tree)) return { file, tree, damaged };
-  if (!damaged) context.report(notMapping(file, offsets(document.contents)));
+  if (!damaged) context.report(notMapping(file, kind, offsets(document.contents)));
   return nothing;
 }
 
@@ -423,9 +448,9 @@ function syntax(code: string, summary: string, detail: string, fix: string, span
   return { code, severity: "error", summary, detail, fix, span };
 }
 
-function emptyFile(file: string): Diagnostic {
-  const fix = "Start it with `tenon: 1`, or delete the file.";
-  return syntax("empty-file", "the file is empty", "A manifest says at least which format it has.", fix, start(file));
+function emptyFile(file: string, { noun, start: first }: FileKind): Diagnostic {
+  const fix = `Start it with \`${first}\`, or delete the file.`;
+  return syntax("empty-file", "the file is empty", `${noun} says at least which format it has.`, fix, start(file));
 }
 
 function start(file: string): Span {
@@ -446,13 +471,14 @@ function wrongVersion(file: string): Diagnostic {
   return syntax("yaml-version", "not YAML 1.2", detail, "Remove the %YAML directive.", start(file));
 }
 
-function notMapping(file: string, [from, to]: readonly [number, number]): Diagnostic {
-  const detail = "A manifest is a mapping whose keys are `tenon`, `vpcs`, `domains` and so on.";
-  return syntax("not-a-manifest", "not a manifest", detail, "Start it with `tenon: 1`.", {
-    file,
-    start: from,
-    end: to,
-  });
+function notMapping(
+  file: string,
+  { noun, start: first, keys }: FileKind,
+  [from, to]: readonly [number, number],
+): Diagnostic {
+  const detail = `${noun} is a mapping whose keys are ${keys}.`;
+  const summary = `not ${noun.toLowerCase()}`;
+  return syntax("not-a-manifest", summary, detail, `Start it with \`${first}\`.`, { file, start: from, end: to });
 }
 
 function nestedTooDeep(file: string, offset: number): Diagnostic {

@@ -23,12 +23,13 @@ export function syntaxDiagnostics(file: string, text: string, errors: readonly Y
   for (const error of [...own].sort((a, b) => a.pos[0] - b.pos[0])) {
     const start = Math.min(error.pos[0], text.length);
     if (error.code === "MULTIPLE_DOCS" || (start <= lineEnd && !isSound(error, text))) continue;
-    const next = text.indexOf("\n", start);
+    const { at, ...explanation } = explain(error, text);
+    const next = text.indexOf("\n", at ?? start);
     lineEnd = next === -1 ? text.length : next;
     const end = Math.max(start, Math.min(error.pos[1], lineEnd));
-    const quote = isOpenQuote(error) ? openingQuote(text, start, new yaml.Lexer()) : null;
-    const span = quote === null ? { file, start, end } : { file, start: quote, end: quote + 1 };
-    diagnostics.push({ severity: "error", ...explain(error, text), span });
+    const exact = isOpenQuote(error) ? openingQuote(text, start, new yaml.Lexer()) : at;
+    const span = exact == null ? { file, start, end } : { file, start: exact, end: exact + 1 };
+    diagnostics.push({ severity: "error", ...explanation, span });
   }
   return diagnostics;
 }
@@ -69,7 +70,10 @@ function unclosedBracket(file: string, text: string, { start, bracket, closing, 
   };
 }
 
-type Explanation = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+interface Explanation extends Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> {
+  /** The offset of what is wrong, where YAML's own error stands elsewhere. */
+  readonly at?: number;
+}
 
 function explain(error: YAMLError, text: string): Explanation {
   if (text.slice(error.pos[0] - 1, error.pos[0] + 1) === "${") return unquotedReference();
@@ -85,12 +89,15 @@ function explain(error: YAMLError, text: string): Explanation {
     case "BAD_INDENT":
       return unaligned(error);
     case "BLOCK_AS_IMPLICIT_KEY":
-      return {
-        code: "unquoted-value",
-        summary: "a value with `: ` in it must be quoted",
-        detail: "In YAML a colon followed by a space ends a key, so this reads as a mapping inside a value.",
-        fix: 'Quote the whole value: key: "text: more text". If a nested key was meant, put it on its own line.',
-      };
+      return (
+        misplacedDash(error, text) ??
+        deeperLine(error, text) ?? {
+          code: "unquoted-value",
+          summary: "a value with `: ` in it must be quoted",
+          detail: "In YAML a colon followed by a space ends a key, so this reads as a mapping inside a value.",
+          fix: 'Quote the whole value: key: "text: more text". If a nested key was meant, put it on its own line.',
+        }
+      );
     case "TAB_AS_INDENT":
       return {
         code: "yaml-syntax",
@@ -153,6 +160,36 @@ function missingColon(error: YAMLError, text: string): Explanation | null {
     summary: "a colon with a space behind it is missing",
     detail: "A key and its value are divided by `: `; without it the line is one long key.",
     fix: `If \`${key}\` is the key, write \`${key}: ${value.trim()}\`.`,
+  };
+}
+
+/** A dash left of those of its list, and right of the list's key. */
+function misplacedDash(error: YAMLError, text: string): Explanation | null {
+  const blanks = /^ *(?=- )/.exec(restOfLine(text, error.pos[0]))?.[0];
+  if (blanks === undefined || !/(?:^|\n) *$/.test(text.slice(0, error.pos[0]))) return null;
+  return {
+    code: "yaml-syntax",
+    summary: "the indentation does not fit",
+    detail: "The dash stands left of the entries above it, and right of their key.",
+    fix: "Begin the line in the column of the entries that it belongs to.",
+    at: error.pos[0] + blanks.length,
+  };
+}
+
+/** A line that is indented more deeply than the key above it, whose value it is read as. */
+function deeperLine(error: YAMLError, text: string): Explanation | null {
+  const value = restOfLine(text, error.pos[0]);
+  const lineStart = text.lastIndexOf("\n", error.pos[0] - 1) + 1;
+  const [before = "", indentation = "", key] = /^( *(?:- +)*)([\w-]+):/.exec(text.slice(lineStart, error.pos[0])) ?? [];
+  const nextLine = error.pos[0] + value.length + 1;
+  const blanks = /^ *(?=[\w-]+:(?:\s|$))/.exec(restOfLine(text, nextLine))?.[0].length ?? 0;
+  if (before === "" || /:(?:\s|$)/.test(value) || blanks <= indentation.length) return null;
+  return {
+    code: "yaml-syntax",
+    summary: "the indentation does not fit",
+    detail: `The line is indented more deeply than \`${key}\` above it, and is read as a part of its value.`,
+    fix: `Begin it in column ${indentation.length + 1}, as \`${key}\` does.`,
+    at: nextLine + blanks,
   };
 }
 
@@ -270,4 +307,39 @@ function findUnclosed(text: string, lexer: Lexer): Unclosed | null {
     offset += lexeme.length;
   }
   return unclosed();
+}
+
+interface ForeignFormat {
+  /** Of a line of it that no manifest has in its first column. */
+  readonly pattern: RegExp;
+  readonly name: string;
+  readonly fix: string;
+}
+
+const FOREIGN: readonly ForeignFormat[] = [
+  {
+    pattern:
+      /^(?:\$(?:ORIGIN|TTL|INCLUDE|GENERATE)[ \t]|[^\s#;:{]{1,255}[ \t]+(?:\d{1,10}[ \t]+)?IN[ \t]+[A-Z]{1,10}[ \t])/m,
+    ...{ name: "a zone file", fix: "`tenon import --from zone` writes a project from zone files." },
+  },
+  {
+    pattern: /^(?:resource|provider|terraform|variable|module|locals|data)[ \t]+(?:"[^"\n]{0,200}"[ \t]*){0,2}\{/m,
+    ...{ name: "Terraform's configuration", fix: "`tenon import --from terraform` writes a project from its state." },
+  },
+];
+
+/** Further lines look like those of the first. */
+const FOREIGN_CHARACTERS = 65_536;
+
+/** Of a text that YAML cannot read: what it is, if other tools write it. @param noun `A manifest` */
+export function foreignFormat(file: string, text: string, noun: string): Diagnostic | null {
+  const head = text.slice(0, FOREIGN_CHARACTERS);
+  for (const { pattern, name, fix } of FOREIGN) {
+    const found = pattern.exec(head);
+    if (found === null) continue;
+    const span = { file, start: found.index, end: found.index + found[0].trimEnd().length };
+    const detail = `${noun} is written in YAML.`;
+    return { code: "foreign-format", severity: "error", summary: `${name}, not YAML`, detail, fix, span };
+  }
+  return null;
 }

@@ -14,7 +14,7 @@ const MAX_MESSAGE_COLUMNS = 200;
 /** Of a run that has ended. @returns null: no account needs a person */
 export function renderRunMessage(report: FleetReport): string | null {
   const bad = report.accounts
-    .filter((account) => ["failed", "refused", "not_run"].includes(stateOf(account)))
+    .filter((account) => ["failed", "interrupted", "refused", "not_run"].includes(stateOf(account)))
     .sort((a, b) => compareNatural(a.name, b.name));
   if (bad.length === 0) return null;
   const lines = bad.slice(0, MAX_MESSAGE_LINES).map((account) => `${account.name}  ${headlineOf(account)}`);

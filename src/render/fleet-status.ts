@@ -59,8 +59,8 @@ export function nowText({ running, waiting, waitingSince }: AccountStatus, at: n
   return parts.join("; ");
 }
 
-/** Newline-terminated. The last lines count the accounts and the queue. */
-export function renderStatusText(status: FleetStatus): string {
+/** Newline-terminated. The last lines count the accounts and the queue. @param width as in `renderTable` */
+export function renderStatusText(status: FleetStatus, width: number | null): string {
   const columns: readonly Column<AccountStatus>[] = [
     { field: "name", heading: "NAME", value: ({ name }) => name },
     { field: "state", heading: "STATE", value: (account) => STATE_WORDS[accountState(account)] },
@@ -75,7 +75,7 @@ export function renderStatusText(status: FleetStatus): string {
     },
   ];
   const lines = [statusTally(status), queueText(status), workersText(status)].filter((line) => line !== "");
-  return `${renderTable(status.accounts, columns)}\n${lines.join("\n")}\n`;
+  return `${renderTable(status.accounts, columns, width)}\n${lines.join("\n")}\n`;
 }
 
 /** The version of `schemas/fleet-status.schema.json`. */

@@ -103,7 +103,7 @@ export function fleetTally({ accounts }: FleetReport): string {
 }
 
 /** What an account counts as. */
-export type FleetState = "done" | "pending" | "refused" | "failed" | "not_run";
+export type FleetState = "done" | "pending" | "refused" | "failed" | "interrupted" | "not_run";
 
 /** By exit code; any other one is a failure. */
 const COUNTED: Readonly<Record<number, FleetState>> = {
@@ -111,6 +111,7 @@ const COUNTED: Readonly<Record<number, FleetState>> = {
   2: "pending",
   4: "refused",
   5: "refused",
+  ...{ 129: "interrupted", 130: "interrupted", 143: "interrupted" },
 };
 
 export function stateOf({ outcome }: AccountResult): FleetState {
@@ -118,7 +119,9 @@ export function stateOf({ outcome }: AccountResult): FleetState {
 }
 
 function countOutcomes(accounts: readonly AccountResult[]) {
-  const counts: Record<FleetState, number> = { done: 0, pending: 0, refused: 0, failed: 0, not_run: 0 };
+  const counts: Record<FleetState, number> = {
+    ...{ done: 0, pending: 0, refused: 0, failed: 0, interrupted: 0, not_run: 0 },
+  };
   for (const account of accounts) counts[stateOf(account)] += 1;
   return counts;
 }

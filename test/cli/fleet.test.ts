@@ -45,7 +45,14 @@ test("each account is planned, applied and compared as it would be alone", async
   expect((await here(["fleet", "plan", "--detailed-exitcode"], { cwd, env })).code).toBe(2);
   const applied = await run(["fleet", "apply", "--yes", "--workers", "5", "--format", "json"], { cwd, env });
   expect(applied.code).toBe(0);
-  expect(documentOf(applied.stdout).summary).toEqual({ done: 12, pending: 0, refused: 0, failed: 0, not_run: 0 });
+  expect(documentOf(applied.stdout).summary).toEqual({
+    done: 12,
+    pending: 0,
+    refused: 0,
+    failed: 0,
+    interrupted: 0,
+    not_run: 0,
+  });
   for (const account of accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
   expect(await here(["fleet", "plan"], { cwd, env })).toMatchObject({
     code: 0,
@@ -81,7 +88,7 @@ test("what is wrong with one account leaves the others alone, and the worst exit
   const { code, stdout, stderr } = await run(["fleet", "apply", "--yes", "--format", "json"], { cwd, env: given });
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
   const document = documentOf(stdout);
-  expect(document.summary).toEqual({ done: 1, pending: 0, refused: 1, failed: 4, not_run: 0 });
+  expect(document.summary).toEqual({ done: 1, pending: 0, refused: 1, failed: 4, interrupted: 0, not_run: 0 });
   const results = document.accounts.map(({ name, exit_code, headline }) => `${name} ${exit_code} ${headline}`);
   expect(results).toEqual([
     expect.stringMatching(/^a1 4 error: .*account/),
@@ -163,6 +170,8 @@ describe("--select", () => {
     for (const term of ["a1", "tier=gold", "label.=x", "=a1"]) {
       expectPlain(await here(["fleet", "plan", "--select", term], { cwd }), 1, [`--select does not take '${term}'`]);
     }
+    const label = await here(["fleet", "plan", "--select", "tier=gold"], { cwd });
+    expectPlain(label, 1, ["tier is a label: write label.tier=gold."]);
     expectPlain(await here(["fleet", "plan", "--select", "label.zone=*"], { cwd }), 1, [
       "no account fits",
       /fleet list/,

@@ -127,7 +127,7 @@ describe("tenon list", () => {
     expect(linesOf(await listing("domains", "--no-project"))).toEqual([
       "DOMAIN  TYPE  STATUS  WHOSE  ID",
       "example.com  master  active  owner edge  30001",
-      "xn--bcher-kva.example  master  active  nobody  30002",
+      "xn--bcher-kva.example (bücher.example)  master  active  nobody  30002",
       "",
     ]);
     const service = await emulator({ seed: SEED });

@@ -168,6 +168,8 @@ describe("what is an address, and what a file", () => {
     expectPlain(await show("vpc/prdo"), 1, ["neither the account nor the project has vpc/prdo", "Did you mean"]);
     expectPlain(await show("domain/example.com/wwww/A"), 1, ["Did you mean `domain/example.com/www/A`?"]);
     expectPlain(await show("domains/example.com"), 1, ["neither an address nor a file", "begins with vpc/"]);
+    expectPlain(await show("domian/example.com"), 1, ["neither an address nor a file", "begins with vpc/"]);
+    expectPlain(await show("plans/none.plan"), 1, [/plans\/none\.plan/]);
     expectPlain(await show("nothing.plan"), 1, ["nothing.plan"]);
     expectPlain(await show(), 1, ["nothing is named that is to be shown"]);
     expectPlain(await show("vpc/prod", "--format", "markdown"), 1, ["markdown is for plans"]);

@@ -1,7 +1,7 @@
 /** What somebody who writes the first manifest gets wrong, and what the message says to write instead. */
 
 import { describe, expect, test } from "vitest";
-import { loadText } from "./support.ts";
+import { loadFiles, loadText } from "./support.ts";
 
 /** The lines of a record list of example.com. */
 function records(...lines: readonly string[]): string {
@@ -70,6 +70,24 @@ describe("what is wrong with the YAML is said in its own terms:", () => {
       "If `type` is the key, write `type: A`.",
     ],
     ["a key left of its entry", "domains:\n  - domain: example.com\n   type: master\n", `4:1 ${unindented}`, ENTRY],
+    [
+      "a dash left of those above it",
+      `${records("- { type: A, name: www, target: 192.0.2.1 }")}     - { type: A, target: 192.0.2.1 }\n`,
+      `8:6 ${unindented}`,
+      COLUMN,
+    ],
+    [
+      "a key right of those of its entry",
+      "domains:\n  - domain: example.com\n     type: master\n     soa_email: a@example.com\n",
+      `4:6 ${unindented}`,
+      "Begin it in column 5, as `domain` does.",
+    ],
+    [
+      "a value with a colon in it, which is none of these",
+      "domains:\n  - domain: example.com\n    description: note: this\n    type: master\n",
+      "4:18 a value with `: ` in it must be quoted",
+      'Quote the whole value: key: "text: more text". If a nested key was meant, put it on its own line.',
+    ],
     ["a key between two columns", "x-a:\n  b: 1\n c: 2\n", `4:1 ${unindented}`, COLUMN],
     [
       "an open quote",
@@ -149,5 +167,23 @@ describe("what does not fit the schema is said with what to write instead:", () 
     const text = `domains:\n  - domain: example.com\n    type: master\n    soa_email: a@example.com\n    ${line}\n`;
     const { diagnostics } = await loadText(text);
     expect(diagnostics.find(({ severity }) => severity === "error")?.detail).toContain(detail);
+  });
+});
+
+describe("a file of another tool is said to be one:", () => {
+  test.each([
+    ["a zone file", "$ORIGIN example.com.\n$TTL 3600\n@ IN SOA ns1 admin ( 1 2 3 4 5 )\n", "a zone file, not YAML"],
+    ["records", "example.com. 3600 IN MX 10 mail.example.com.\nwww IN A 192.0.2.1\n", "a zone file, not YAML"],
+    ["HCL", 'resource "linode_domain" "a" {\n  domain = "example.com"\n}\n', "Terraform's configuration, not YAML"],
+  ])("%s", async (_name, text, summary) => {
+    const { diagnostics, sources } = await loadFiles({ "tenon.yaml": text });
+    expect(diagnostics.map(({ code, summary }) => [code, summary])).toEqual([["foreign-format", summary]]);
+    const [{ span } = {}] = diagnostics;
+    expect(span && sources.position(span.file, span.start)).toMatchObject({ line: 1, column: 1 });
+  });
+
+  test("text within a manifest that looks like one is not", async () => {
+    const { diagnostics } = await loadText("x-note: |\n  $ORIGIN example.com.\n  www IN A 192.0.2.1\n");
+    expect(diagnostics).toEqual([]);
   });
 });

@@ -219,6 +219,24 @@ test("what is asked for while a scheduled comparison runs is counted as waiting"
   await expect.poll(account, { timeout: 30_000 }).toMatchObject({ waiting: 1, running: { command: "drift" } });
 });
 
+test("a scheduled comparison that each worker refuses is shown as failed, with what is missing", async () => {
+  const fleet = await fleetOf(2);
+  const queue = queueArgs();
+  await serving(
+    ["fleet", "worker", "--lease", "1s", ...queue],
+    { ...fleet, env: { ...fleet.env, TOKEN_A2: "" } },
+    /Serving/,
+  );
+  expect((await run(["fleet", "schedule", "drift", "--every", "1h", ...queue], fleet)).code).toBe(0);
+  const [headline, command] = [
+    expect.stringMatching(/^worker \S+ has no token for a2: start it with TOKEN_A2 set$/),
+    "drift",
+  ];
+  await expect
+    .poll(async () => (await statusOf(fleet, queue)).accounts, { timeout: 30_000 })
+    .toMatchObject([{ last: { command } }, { state: "failed", last: { command, headline } }]);
+});
+
 test("a page is kept up to date, stays text, and ends with the command", async () => {
   const fleet = await fleetOf(4);
   const queue = queueArgs();

@@ -249,7 +249,7 @@ eachEngine((serverOf) => {
     expect(await store.write(key, '{"command":"plan","of":"another release"}', 1, null)).toBe(true);
     serve(store, () => DONE);
     expect(await asked.outcome).toMatchObject({
-      outcome: { code: 1, headline: expect.stringContaining("cannot be read by this worker") },
+      outcome: { code: 1, headline: expect.stringContaining("cannot be read by worker w: use") },
     });
   });
 

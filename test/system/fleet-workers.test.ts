@@ -98,6 +98,7 @@ eachEngine((serverOf) => {
     expect(code).toBe(143);
     const applied = await applying;
     expect([applied.code, applied.stdout]).toEqual([143, expect.stringContaining("Apply interrupted: ")]);
+    expect(applied.stdout).toContain("Fleet: 1 account: 1 interrupted.\n");
     // Nothing was changed after that, and the next worker goes on.
     const after = await startedWorker(fleet, queueArgs);
     expect((await run(["fleet", "apply", "--yes", ...queueArgs], fleet)).code).toBe(0);

@@ -194,8 +194,11 @@ async function list(
   const opened = await openFleet(terminal, file, flags, "list");
   if (!opened.ok) return opened.code;
   const { accounts } = opened.fleet;
+  const { isTerminal, width } = terminal.results;
   terminal.print(
-    flags.format === "json" ? renderListJson("accounts", accounts, COLUMNS) : renderTable(accounts, COLUMNS),
+    flags.format === "json"
+      ? renderListJson("accounts", accounts, COLUMNS)
+      : renderTable(accounts, COLUMNS, isTerminal ? width : null),
   );
   return EXIT.done;
 }

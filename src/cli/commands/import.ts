@@ -26,7 +26,7 @@ import type { Terminal } from "../terminal.ts";
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
     .description(
-      "Write a project from the live account, from zone files, or from what octoDNS,\nTerraform or DNSControl holds. A plan of a project imported from a live account\nis empty.",
+      "Write a project from the live account, from zone files (as BIND has them), or\nfrom what octoDNS, Terraform or DNSControl holds. A plan of a project imported\nfrom a live account is empty.",
     )
     .argument("[path...]", "the files of that tool; octoDNS: its folder or configuration")
     .addOption(new Option("--from <source>", "what to read").choices(SOURCES).default("live"))

@@ -73,11 +73,11 @@ export function show(terminal: Terminal, what: string | undefined, flags: ShowFl
   );
 }
 
-/** The beginnings of addresses, as people may misspell them. */
-const KIND = /^(vpcs?|domains?|zones?|images?|subnets?|records?)(?=\/)/i;
+/** Addresses as people may misspell them, which are no names of plan files. */
+const ADDRESS_LIKE = /^[a-z]{2,10}\/(?!.*\.(?:plan|json)$)/i;
 
 async function showSaved(terminal: Terminal, path: string | undefined, flags: ShowFlags): Promise<ExitCode> {
-  if (path !== undefined && KIND.test(path) && !(await isFile(path))) {
+  if (path !== undefined && ADDRESS_LIKE.test(path) && !(await isFile(path))) {
     sayError(terminal, {
       code: "invalid-argument",
       summary: `${path} is neither an address nor a file`,

@@ -41,7 +41,9 @@ function addExport(zone: Command, terminal: Terminal, finish: Finish): void {
   const command = zone
     .command("export")
     .summary("write a zone as a master file")
-    .description("Write a zone of the account as a master file (RFC 1035).\nNothing is changed.")
+    .description(
+      "Write a zone of the account as a master file (RFC 1035), which BIND, NSD and\nKnot read. Nothing is changed.",
+    )
     .argument("[name]", "the domain, in Unicode or punycode")
     .usage("[options] <name>")
     .option("--from-manifest [dir]", "the declared zone, without a connection")

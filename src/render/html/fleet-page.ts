@@ -11,9 +11,9 @@ import { renderPage } from "./page.ts";
 import { filterBar, frame, type Section, type Tally } from "./sections.ts";
 
 /** What needs a person most stands first. */
-const STATES: readonly FleetState[] = ["failed", "refused", "pending", "not_run", "done"];
+const STATES: readonly FleetState[] = ["failed", "interrupted", "refused", "pending", "not_run", "done"];
 const SIGNS: Readonly<Record<FleetState, string>> = {
-  ...{ done: "✓", pending: "~", refused: "!", failed: "✗", not_run: "–" },
+  ...{ done: "✓", pending: "~", refused: "!", failed: "✗", interrupted: "✗", not_run: "–" },
 };
 
 /** In a fleet of fewer accounts than this, everything is unfolded. */
@@ -43,7 +43,7 @@ export function renderFleetHtml(report: FleetReport, { full }: FleetPageOptions)
 /** In the order of the title. */
 function talliesOf({ accounts }: FleetReport): Tally[] {
   const counted = groupBy(accounts, stateOf);
-  return (["done", "pending", "refused", "failed", "not_run"] as const).flatMap((state) => {
+  return (["done", "pending", "refused", "failed", "interrupted", "not_run"] as const).flatMap((state) => {
     const some = counted.get(state)?.length ?? 0;
     return some === 0 ? [] : [{ text: `${some} ${words(state)}`, state: classOf(state) }];
   });
