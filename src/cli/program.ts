@@ -336,7 +336,8 @@ const MISUSES: Readonly<Record<string, ErrorCode>> = {
 async function printMisuse(terminal: Terminal, { error, command, advice }: Misuse): Promise<void> {
   const { printError } = await import("./output.ts");
   const { code, message } = error;
-  const [, summary = message, suggestion = advice] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
+  const [, said = message, suggestion = advice] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
+  const summary = refusalOf(message)?.summary ?? said;
   const problem = { code: MISUSES[code] ?? "invalid-argument", summary, fix: suggestion } as const;
   printError(terminal, problem, STREAMS.has(command));
 }
@@ -369,20 +370,44 @@ function explainErrors(command: Command, called: string, misused: (misuse: Misus
   command.configureOutput({
     outputError: (text, write) => {
       const habit = habitOf(text);
-      const line = text.trimEnd().split("\n")[0] ?? "";
+      const refusal = refusalOf(text.trimEnd());
+      const plain = refusal === null ? text : refusalText(refusal);
+      const line = plain.trimEnd().split("\n")[0] ?? "";
       write(
-        habit === undefined ? text : line.endsWith(".") ? `${line}\n${asSentence(habit)}\n` : `${line}: ${habit}\n`,
+        habit === undefined ? plain : line.endsWith(".") ? `${line}\n${asSentence(habit)}\n` : `${line}: ${habit}\n`,
       );
     },
   });
   command.exitOverride((error) => {
     const habit = habitOf(error.message);
-    const advice =
-      habit === undefined ? `${called} --help shows what there is.` : asSentence(habit).replace(/[^.?]$/, "$&.");
+    const general = refusalOf(error.message)?.advice ?? `${called} --help shows what there is.`;
+    const advice = habit === undefined ? general : asSentence(habit).replace(/[^.?]$/, "$&.");
     if (error.exitCode !== 0) misused({ error, command: name, advice });
     throw error;
   });
   for (const inner of command.commands) explainErrors(inner, `${called} ${inner.name()}`, misused);
+}
+
+interface Refusal {
+  /** `<id> does not take 'x'` */
+  readonly summary: string;
+  /** A sentence. */
+  readonly advice: string;
+}
+
+/** What commander says of a value, `command-argument value 'x' is invalid for argument 'id'. Write a number.`, in parts; null: it says something else. */
+function refusalOf(message: string): Refusal | null {
+  const [, option, value, ofOption] = /^error: option '(.*?)' argument '(.*)' is invalid\. (.*)$/s.exec(message) ?? [];
+  if (option !== undefined) return { summary: `option '${option}' does not take '${value}'`, advice: ofOption ?? "" };
+  const [, given, name, ofArgument] =
+    /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s.exec(message) ?? [];
+  return given === undefined ? null : { summary: `<${name}> does not take '${given}'`, advice: ofArgument ?? "" };
+}
+
+/** Lines that fit a terminal of 80 columns. */
+function refusalText({ summary, advice }: Refusal): string {
+  const lines = new Help().boxWrap(advice, HELP_WIDTH_COLUMNS - 2).split("\n");
+  return `error: ${summary}\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
 /** `record` for `records`. */

@@ -203,6 +203,10 @@ it("what is wrong with a command line comes with what to do", async () => {
     "unknown option '--nosuch'",
     "tenon plan --help shows what there is.",
   ]);
+  expect(await adviceOn("plan", "--concurrency", "0")).toEqual([
+    "option '--concurrency <n>' does not take '0'",
+    "Write a number from 1 to 64.",
+  ]);
   expect(await adviceOn("apply", "--auto-approve")).toEqual(["unknown option '--auto-approve'", "Use --yes."]);
 });
 

@@ -232,6 +232,9 @@ function writtenName({ name, span }: LintRecord, sources: Sources): string | nul
 
 // Rules about TXT that was copied with the quotes and escapes of a zone file.
 
+/** Also with the quotes that text programs write. */
+const QUOTED = /^["“”„«].*["“”»]$/s;
+
 export const quotedTxt: ZoneRule = {
   code: "quoted-txt",
   severity: "warning",
@@ -240,7 +243,7 @@ export const quotedTxt: ZoneRule = {
   fix: "Write the bare text; several quoted pieces are joined without a space.",
   *check(view) {
     for (const record of view.ofType("TXT")) {
-      if (!/^".*"$/s.test(record.target)) continue;
+      if (!QUOTED.test(record.target)) continue;
       const detail = `The TXT record at ${shownName(record.name)} has quotes around it.`;
       yield { summary: "a TXT in quotes", detail, records: [record] };
     }

@@ -272,9 +272,11 @@ export const TEXT_CASES: Readonly<Record<string, readonly string[]>> = {
   "quoted-txt": [
     `zone example.com
      ! @ TXT "v=spf1 -all"
-     ! two TXT "v=DKIM1; p=" "abc"`,
+     ! two TXT "v=DKIM1; p=" "abc"
+     ! three TXT “v=spf1 -all”`,
     `zone example.com
      @ TXT he said "hello"
+     five TXT “hello” he said
      two TXT "
      three TXT v=spf1 -all
      four CAA issue "x"`,
