@@ -171,6 +171,9 @@ const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((te
   range: ipaddr.parseCIDR(text) as [ipaddr.IPv4, number],
 }));
 
+/** Azure's platform, which each virtual machine reaches and nobody else (learn.microsoft.com, "What is IP address 168.63.129.16"). */
+const PLATFORM_ADDRESS = "168.63.129.16";
+
 /** @returns null if the address may be contacted, else a noun phrase that says where it is */
 export type Reach = (hostname: string) => string | null;
 
@@ -243,6 +246,7 @@ function ownAddresses(): ReadonlySet<string> {
 function rangeOf(address: string): string | null {
   const plain = withoutIpv6Around(ipaddr.parse(address));
   const range = plain.range();
+  if (plain.toString() === PLATFORM_ADDRESS) return "the platform of a cloud";
   if (range === "unicast") return null;
   if (range === "loopback" || range === "unspecified") return THIS_MACHINE;
   const own = plain instanceof ipaddr.IPv4 ? PRIVATE_RANGES.find((each) => plain.match(each.range)) : undefined;

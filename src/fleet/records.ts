@@ -16,6 +16,7 @@ import {
   type WorkerTotals,
 } from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
+import { visibleJson } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { NAME } from "./schema.ts";
 import { type Fence, type FleetStore, MAX_RECORD_OCTETS, RECORD_LIFETIME_MILLISECONDS } from "./store.ts";
@@ -402,21 +403,31 @@ function validatorOf(kind: keyof Kinds): ReturnType<typeof compiledSchema> {
   return compiledSchema(RECORD_SCHEMAS[kind] as JsonObject, "first");
 }
 
-/** Colours are the one thing that a report may tell a terminal. */
-const COLOUR = new RegExp(`(${String.fromCharCode(27)}\\[[0-9;]{0,20}m)`);
+const ESCAPE = String.fromCharCode(27);
+/** The colours that Tenon writes are the one thing that a report may tell a terminal: others hide text. */
+const COLOUR = new RegExp(`(${ESCAPE}\\[(?:[12]|22|3[1236]|39)m)`);
+const END_COLOUR: RegExp = new RegExp(`^${ESCAPE}\\[(?:22|39)m$`);
+const NO_COLOUR = `${ESCAPE}[0m`;
 
 /** What a worker reported, as it may be printed: whoever can write to the store must be able neither to steer a terminal nor to break a document. */
 export function printable(outcome: Ran): Ran {
   const pieces = outcome.text.split(COLOUR);
   const text = pieces.map((piece, index) => (index % 2 === 1 ? piece : escapeLines(piece))).join("");
-  return { ...outcome, text, document: isJson(outcome.document) ? outcome.document : null };
+  const isOpen = pieces.length > 1 && !END_COLOUR.test(pieces.at(-2) ?? "");
+  const document = isJson(outcome.document) ? visibleJson(withoutTabs(outcome.document)) : null;
+  return { ...outcome, text: isOpen ? `${text}${NO_COLOUR}` : text, document };
 }
 
 function escapeLines(text: string): string {
   return text.split("\n").map(escapeText).join("\n");
 }
 
-function isJson(document: string | null): boolean {
+/** In JSON they stand between values only, where an escape would be no white space. */
+function withoutTabs(document: string): string {
+  return document.replace(/[\t\r]/g, " ");
+}
+
+function isJson(document: string | null): document is string {
   if (document === null || isFuller(document, MAX_DOCUMENT_VALUES)) return false;
   try {
     return typeof JSON.parse(document) === "object";

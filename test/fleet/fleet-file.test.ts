@@ -205,3 +205,12 @@ test("what is no fleet file is said to be none", async () => {
   await writeFile(join(cwd, "latin.yaml"), Buffer.from([0x66, 0xfc]));
   expect(await codesOf("latin.yaml")).toEqual([null, "file", "not-utf8"]);
 });
+
+test("an empty file, and one that holds something else, say how a fleet file begins", async () => {
+  const first = async (text: string) => {
+    const { diagnostics } = await loadFleet(await folder({ "fleet.yaml": text }), NONE, { purpose: "check" });
+    return diagnostics.map(({ summary, fix }) => [summary, fix]);
+  };
+  expect(await first("")).toEqual([["the file is empty", "Start it with `fleet: 1`, or delete the file."]]);
+  expect(await first("- a\n")).toEqual([["not a fleet file", "Start it with `fleet: 1`."]]);
+});

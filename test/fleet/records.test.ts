@@ -12,3 +12,16 @@ test("what has more values than any record or report is not parsed: it would tak
   expect(printable({ ...line, document: `[${"[],".repeat(8_000_000)}[]]` }).document).toBeNull();
   expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([]);
 });
+
+test("a forged report hides nothing on a terminal, leaves no colour behind, and its document is plainly visible", () => {
+  const line = { type: "ran", code: 0, headline: "", markup: "plain" } as const;
+  const textOf = (text: string) => printable({ ...line, text, document: null }).text;
+  const own = "\u001b[31m\u001b[1mError\u001b[22m\u001b[39m: \u001b[2mdim\u001b[22m\n";
+  expect(textOf(own)).toBe(own);
+  expect(textOf("\u001b[8mhidden\u001b[30;40m\u001b[7m")).toBe("\\u{1b}[8mhidden\\u{1b}[30;40m\\u{1b}[7m");
+  expect(textOf("\u001b[32mgreen")).toBe("\u001b[32mgreen\u001b[0m");
+  const forged = '{"a":\t\r\n"\u009b31m\u202e\u007f"}';
+  const { document } = printable({ ...line, text: "", document: forged });
+  expect(document).not.toMatch(/[^\x20-\x7e\n]/);
+  expect(JSON.parse(document ?? "")).toEqual(JSON.parse(forged));
+});

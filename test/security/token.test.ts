@@ -141,6 +141,8 @@ test("an upload goes to this machine by none of its names, and to no private net
     "[fe80::1]",
     "[::ffff:a01:203]",
     "0.1.2.3",
+    "168.63.129.16",
+    "[::ffff:168.63.129.16]",
   ];
   const all = [...own, ...networks];
   expect(await refused("https://203.0.113.7", all)).toEqual(all);

@@ -223,7 +223,7 @@ test("a scheduled comparison that each worker refuses is shown as failed, with w
   const fleet = await fleetOf(2);
   const queue = queueArgs();
   await serving(
-    ["fleet", "worker", "--lease", "1s", ...queue],
+    ["fleet", "worker", "--lease", "2s", ...queue],
     { ...fleet, env: { ...fleet.env, TOKEN_A2: "" } },
     /Serving/,
   );
