@@ -8,7 +8,7 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { contentOfStream } from "../files/files.ts";
 import { isWithin } from "../files/paths.ts";
 import { type Diagnostic, type FileContent, type JournalHeader, SERVICES } from "../index.ts";
-import { nearest } from "../model/text.ts";
+import { compareText, nearest } from "../model/text.ts";
 import { readVersion } from "./terminal.ts";
 
 /** The timeout of each call of git. */
@@ -22,6 +22,12 @@ const MAX_FILES = 100_000;
 const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
 /** A larger file is neither a manifest nor a zone file, and is left out. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** The most octets of a path. Linux takes 4,095 with what stands before it; a project has none so long. */
+const MAX_PATH_BYTES = 1_024;
+/** The most octets of a name in it: no file system of today takes more. */
+const MAX_NAME_BYTES = 255;
+/** The most octets of what a link leads to: Linux takes no more. */
+const MAX_TARGET_BYTES = 4_095;
 /** The most submodules of a folder. */
 const MAX_SUBMODULES = 1_000;
 /** The most of them that are written, those within submodules included; the rest counts as missing. */
@@ -384,7 +390,7 @@ interface Listed {
 }
 
 /**
- * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Files that are too large and names that are not UTF-8 are left out.
+ * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Files that are too large, paths that are too long and names that are not UTF-8 are left out.
  * @returns the entries, or why the folder is unusable, as a clause
  */
 function parseList(output: Buffer): Listed | string {
@@ -397,7 +403,11 @@ function parseList(output: Buffer): Listed | string {
     const match = isUtf8(line) ? /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s.exec(line.toString("utf8")) : null;
     if (match === null) continue;
     const [, mode, type, id = "", size, path = ""] = match;
-    if (path.split("/").some((part) => /^(\.{0,2}|\.git)$/i.test(part))) return `it holds the path ${path}`;
+    const parts = path.split("/");
+    if (parts.some((part) => /^(\.{0,2}|\.git)$/i.test(part))) return `it holds the path ${path}`;
+    const isTooLong =
+      Buffer.byteLength(path) > MAX_PATH_BYTES || parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES);
+    if (isTooLong) continue;
     if (type === "commit") submodules.push({ path, id });
     if (type !== "blob" || Number(size) > MAX_FILE_BYTES) continue;
     bytes += Number(size);
@@ -412,13 +422,18 @@ function parseList(output: Buffer): Listed | string {
 
 /** The path of a file beneath a symbolic link: git makes no such tree, but one can be forged. Some file systems ignore case. */
 function throughLink(entries: readonly Entry[]): string | null {
-  const links = new Set(entries.flatMap(({ path, isLink }) => (isLink ? [path.toLowerCase()] : [])));
-  if (links.size === 0) return null;
-  const found = entries.find(({ path }) => {
-    const parts = path.toLowerCase().split("/");
-    return parts.some((_, depth) => depth > 0 && links.has(parts.slice(0, depth).join("/")));
-  });
-  return found?.path ?? null;
+  const links = entries.flatMap(({ path, isLink }) => (isLink ? [`${path.toLowerCase()}/`] : [])).sort(compareText);
+  if (links.length === 0) return null;
+  // What stands beneath a link comes right behind it in this order.
+  const sorted = entries.map(({ path }) => ({ path, lower: path.toLowerCase() }));
+  sorted.sort((a, b) => compareText(a.lower, b.lower));
+  let next = 0;
+  for (const link of links) {
+    while (next < sorted.length && compareText(sorted[next]?.lower ?? "", link) < 0) next += 1;
+    const found = sorted[next];
+    if (found?.lower.startsWith(link) === true) return found.path;
+  }
+  return null;
 }
 
 /**
@@ -437,7 +452,7 @@ async function writeEntries(entries: readonly Entry[], blobs: Buffer, into: stri
     if (isLink) {
       // A checkout makes a link of what stands before a NUL, and none where nothing does.
       const [target = ""] = content.toString("utf8").split("\0", 1);
-      if (target !== "") links.push({ path, target });
+      if (target !== "" && Buffer.byteLength(target) <= MAX_TARGET_BYTES) links.push({ path, target });
     } else await writeNew(into, path, (file) => writeFile(file, content, { flag: "wx" }));
   }
   for (const { path, target } of links) await writeNew(into, path, (file) => symlink(target, file));

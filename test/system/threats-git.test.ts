@@ -377,3 +377,39 @@ test("links that no checkout can make do not keep the base from being read", asy
   const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
   expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
 });
+
+test("paths and links that are too long for this machine do not keep the base from being read", async () => {
+  const { cwd, options } = await pullRequest();
+  await writeFile(join(cwd, "long"), "x".repeat(5_000));
+  const object = git(cwd, "hash-object", "-w", "long").trim();
+  for (const [mode, name] of [
+    ["100644", `${"a".repeat(200)}/`.repeat(20) + "b".repeat(60)],
+    ["100644", "n".repeat(300)],
+    ["120000", "link"],
+  ] as const) {
+    git(cwd, "update-index", "--add", "--cacheinfo", `${mode},${object},${name}`);
+  }
+  git(cwd, "commit", "--quiet", "--message", "long");
+  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
+  const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
+  expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
+});
+
+test("a path beneath a link is found among thousands of deep ones, whatever stands between them", async () => {
+  const { cwd, options } = await pullRequest();
+  await writeFile(join(cwd, "x"), "tenon.yaml");
+  const object = git(cwd, "hash-object", "-w", "x").trim();
+  const deep = Array.from({ length: 8_000 }, (_, index) => `100644 ${object}\t${"a/".repeat(500)}${index}\n`).join("");
+  const commit = (...more: readonly string[]): void => {
+    // Git's index refuses what is beneath a link: the second tree is made of two.
+    execFileSync("git", ["update-index", "--add", "--index-info"], { cwd, input: deep + more.join("") });
+    git(cwd, "commit", "--quiet", "--message", "deep");
+  };
+  commit(`120000 ${object}\tLINK\n`, `120000 ${object}\tlink-b\n`, `100644 ${object}\tlink!/a\n`);
+  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
+  expect((await here(["plan", "--base", "refs/heads/main"], options)).code).toBe(0);
+  commit(`100644 ${object}\tlink/a\n`);
+  expectPlain(await here(["plan", "--base", "refs/heads/main"], options), 1, [
+    "it holds the path link/a beneath a link",
+  ]);
+});
