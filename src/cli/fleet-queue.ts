@@ -94,9 +94,14 @@ export async function openQueue(
   }
   const { store } = opened;
   const names = accounts.map(({ name }) => name);
-  const isOurs = readsOnly ? await isPrefixOf(store, names) : await claimPrefix(store, names);
-  if (isOurs) return store;
-  await store.close();
+  let isOurs = false;
+  try {
+    isOurs = readsOnly ? await isPrefixOf(store, names) : await claimPrefix(store, names);
+    if (isOurs) return store;
+  } finally {
+    // An open connection would keep a command from ending that has failed.
+    if (!isOurs) await store.close();
+  }
   sayError(terminal, {
     code: "queue-of-others",
     summary: `the prefix ${prefix} is used by another fleet`,

@@ -33,6 +33,8 @@ interface Backend {
   readonly prefix: string;
   readonly queue: string;
   readonly outages: Outages;
+  /** Takes away the job that was taken with this token, and that BullMQ cannot read. Absent: the server holds none such. */
+  drop?(queue: Queue, token: string): Promise<void>;
 }
 
 export class BullQueue implements FleetQueue {
@@ -112,9 +114,21 @@ export class BullQueue implements FleetQueue {
       }
       return job;
     } catch (error) {
+      if (isUnreadable(error) && (await this.#drop(token))) return undefined;
       this.#report(error as Error);
       await sleep(RETRY_MILLISECONDS);
       return undefined;
+    }
+  }
+
+  /** Otherwise it would be handed out again and again, and with some of them nothing else would be. @returns false: that cannot be done now */
+  async #drop(token: string): Promise<boolean> {
+    if (this.#backend.drop === undefined) return false;
+    try {
+      await this.#backend.drop(this.#queue, token);
+      return true;
+    } catch {
+      return false;
     }
   }
 
@@ -124,6 +138,8 @@ export class BullQueue implements FleetQueue {
     const options = {
       ...{ connection, prefix, autorun: false, drainDelay: TAKE_SECONDS, lockDuration: leaseMilliseconds },
       ...{ stalledInterval: leaseMilliseconds, maxStalledCount: MAX_STALLED_COUNT, skipLockRenewal: true },
+      // Of jobs that do not say so themselves.
+      ...{ removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
       ...telemetryOption(this.#options),
     };
     const worker = new BoundedWorker(queue, null, options, factory as never);
@@ -155,6 +171,11 @@ function jobOptions(account: string) {
 
 function telemetryOption({ telemetry }: StoreOptions): { readonly telemetry?: Telemetry } {
   return telemetry === undefined ? {} : { telemetry };
+}
+
+/** What BullMQ throws of a job whose fields are no JSON, or other JSON than it writes. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof SyntaxError || error instanceof TypeError;
 }
 
 function isSound({ name }: Job): boolean {

@@ -15,6 +15,7 @@ import { Outages } from "./outages.ts";
 import {
   type Fence,
   type FleetStore,
+  MAX_LOCK_MILLISECONDS,
   MAX_RECORD_OCTETS,
   type OpenedStore,
   RECORD_LIFETIME_MILLISECONDS,
@@ -132,12 +133,15 @@ function isPassing(error: unknown): boolean {
   return !code.startsWith("ERR_") || NODE_LOST.test(code);
 }
 
+/** Whoever can write to the server can put any number there: what JavaScript has not counts as not being there, so that it keeps nothing up. */
+const isSound = (column: string): string => `${column} BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER - 1}`;
+
 const WRITE = `
 INSERT INTO tenon_fleet.records AS r (prefix, key, version, text, expires)
 SELECT $1, $2, 1, $3, coalesce(now() + $5 * interval '1 millisecond', 'infinity')
 WHERE $4::bigint = 0 AND ($6::bigint IS NULL OR EXISTS (
   SELECT 1 FROM tenon_fleet.locks WHERE prefix = $1 AND account = $7 AND fence = $6 FOR SHARE))
-ON CONFLICT (prefix, key) DO UPDATE SET version = 1, text = $3, expires = excluded.expires WHERE r.expires < now()`;
+ON CONFLICT (prefix, key) DO UPDATE SET version = 1, text = $3, expires = excluded.expires WHERE r.expires < now() OR NOT (${isSound("r.version")})`;
 
 const REWRITE = `
 UPDATE tenon_fleet.records
@@ -149,7 +153,8 @@ const LOCK = `
 INSERT INTO tenon_fleet.locks AS l (prefix, account, fence, expires)
 VALUES ($1, $2, floor(extract(epoch FROM clock_timestamp()) * 1000), now() + $3 * interval '1 millisecond')
 ON CONFLICT (prefix, account) DO UPDATE
-SET fence = greatest(l.fence + 1, excluded.fence), expires = excluded.expires WHERE l.expires < now()
+SET fence = CASE WHEN ${isSound("l.fence")} THEN greatest(l.fence + 1, excluded.fence) ELSE excluded.fence END, expires = excluded.expires
+WHERE l.expires < now() OR l.expires > now() + $4 * interval '1 millisecond'
 RETURNING fence`;
 
 /** Of tokens there are new ones again and again. A counter that begins anew is ahead of the one that was forgotten. */
@@ -175,14 +180,14 @@ class PostgresStore implements FleetStore {
 
   async read(key: string): Promise<StoredRecord | null> {
     const text = `SELECT version, CASE WHEN octet_length(text) <= $3 THEN text END AS text
-      FROM tenon_fleet.records WHERE prefix = $1 AND key = $2 AND expires >= now()`;
+      FROM tenon_fleet.records WHERE prefix = $1 AND key = $2 AND expires >= now() AND ${isSound("version")}`;
     const [row] = await this.#query(text, [this.#prefix, key, MAX_RECORD_OCTETS]);
     if (row === undefined) return null;
     return { version: Number(row["version"]), text: typeof row["text"] === "string" ? row["text"] : null };
   }
 
   async versions(keys: readonly string[]): Promise<number[]> {
-    const text = `SELECT key, version FROM tenon_fleet.records WHERE prefix = $1 AND key = ANY($2) AND expires >= now()`;
+    const text = `SELECT key, version FROM tenon_fleet.records WHERE prefix = $1 AND key = ANY($2) AND expires >= now() AND ${isSound("version")}`;
     const rows = await this.#query(text, [this.#prefix, keys]);
     const found = new Map(rows.map((row) => [row["key"], Number(row["version"])]));
     return keys.map((key) => found.get(key) ?? 0);
@@ -210,7 +215,7 @@ class PostgresStore implements FleetStore {
   }
 
   async lock(account: string, milliseconds: number): Promise<Fence | null> {
-    const [row] = await this.#query(LOCK, [this.#prefix, account, milliseconds]);
+    const [row] = await this.#query(LOCK, [this.#prefix, account, milliseconds, MAX_LOCK_MILLISECONDS]);
     return row === undefined ? null : { account, count: Number(row["fence"]) };
   }
 

@@ -1,6 +1,7 @@
 /** A store on Redis or Valkey: records and locks by scripts that are one step each, and BullMQ for the queue. */
 
 import { randomUUID } from "node:crypto";
+import type { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { BullQueue } from "./bullmq.ts";
@@ -8,6 +9,7 @@ import { Outages } from "./outages.ts";
 import {
   type Fence,
   type FleetStore,
+  MAX_LOCK_MILLISECONDS,
   MAX_RECORD_OCTETS,
   type OpenedStore,
   RECORD_LIFETIME_MILLISECONDS,
@@ -96,10 +98,25 @@ function isPassing(error: unknown): boolean {
   return error instanceof Error && PASSING.test(error.message);
 }
 
+/**
+ * Whoever can write to the server can put anything under any key. What is of another type, or no whole number that JavaScript has, counts as not
+ * being there, so that it keeps nothing up: `hash`, `text` and `number` read so.
+ */
+const CAREFULLY = `
+local function is(key, kind) return redis.call('TYPE', key).ok == kind end
+local function hash(key, field) if is(key, 'hash') then return redis.call('HGET', key, field) end return false end
+local function text(key) if is(key, 'string') then return redis.call('GET', key) end return false end
+local function number(value)
+  local found = tonumber(value or '0') or 0
+  if found >= 0 and found < ${Number.MAX_SAFE_INTEGER} and found == math.floor(found) then return found end
+  return 0
+end`;
+
 /** KEYS: record, fence. ARGV: expected version, text, lifetime or "" for one without, count of the fence or "". */
-const WRITE = `
-if ARGV[4] ~= '' and redis.call('GET', KEYS[2]) ~= ARGV[4] then return 0 end
-local version = tonumber(redis.call('HGET', KEYS[1], 'v') or '0')
+const WRITE = `${CAREFULLY}
+if ARGV[4] ~= '' and text(KEYS[2]) ~= ARGV[4] then return 0 end
+local version = number(hash(KEYS[1], 'v'))
+if not is(KEYS[1], 'hash') then redis.call('DEL', KEYS[1]) end
 if version == tonumber(ARGV[1]) + 1 and redis.call('HGET', KEYS[1], 'd') == ARGV[2] then return 1 end
 if version ~= tonumber(ARGV[1]) then return 0 end
 redis.call('HSET', KEYS[1], 'v', version + 1, 'd', ARGV[2])
@@ -107,9 +124,9 @@ if ARGV[3] == '' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', 
 return 1`;
 
 /** KEYS: record. ARGV: the most octets. A record that is too long is not sent. */
-const READ = `
-local version = redis.call('HGET', KEYS[1], 'v')
-if not version then return false end
+const READ = `${CAREFULLY}
+local version = number(hash(KEYS[1], 'v'))
+if version == 0 then return false end
 if redis.call('HSTRLEN', KEYS[1], 'd') > tonumber(ARGV[1]) then return {version, false} end
 return {version, redis.call('HGET', KEYS[1], 'd')}`;
 
@@ -120,32 +137,37 @@ return {version, redis.call('HGET', KEYS[1], 'd')}`;
 const FENCE_LIFETIME_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * KEYS: lock, fence. ARGV: owner, time to live, lifetime of the counter. A counter that was lost with the server's data goes on from the server's clock, which is
+ * KEYS: lock, fence. ARGV: owner, time to live, lifetime of the counter, the longest time to live that a lock has. A counter that was lost with the server's data goes on from the server's clock, which is
  * ahead of every count.
  */
-const LOCK = `
-local owner = redis.call('GET', KEYS[1])
-if owner == ARGV[1] then return redis.call('GET', KEYS[2]) end
+const LOCK = `${CAREFULLY}
+local owner = text(KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 or left > tonumber(ARGV[4]) then owner = false end
+if owner == ARGV[1] then return text(KEYS[2]) end
 if owner then return false end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
-local count = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, clock)
+local count = math.max(number(text(KEYS[2])) + 1, clock)
 local text = string.format('%.0f', count)
 redis.call('SET', KEYS[2], text, 'PX', ARGV[3])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return text`;
 
 /** KEYS: lock, fence. ARGV: count, time to live, lifetime of the counter. */
-const EXTEND = `
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+const EXTEND = `${CAREFULLY}
+if text(KEYS[2]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], 'extended:' .. ARGV[1], 'PX', ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
 
 /** KEYS: lock, fence. ARGV: count. */
-const UNLOCK = `
-if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+const UNLOCK = `${CAREFULLY}
+if text(KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`;
+
+/** Among so many of those that were taken last is the one that was taken just now. */
+const MAX_LOOKED_AT_JOBS = 1_000;
 
 class RedisStore implements FleetStore {
   readonly queue: BullQueue;
@@ -160,12 +182,24 @@ class RedisStore implements FleetStore {
     this.#client.on("ready", () => options.observer.unreachable(null));
     this.#outages = new Outages(options.observer, isPassing);
     const connection = { url: address.url, ...LASTING };
-    const shared = { prefix: this.#prefix, queue: "wake-ups", outages: this.#outages };
+    const drop = (queue: Queue, token: string): Promise<void> => this.#dropJob(queue, token);
+    const shared = { prefix: this.#prefix, queue: "wake-ups", outages: this.#outages, drop };
     this.queue = new BullQueue({ connection: connection as never, ...shared }, options);
   }
 
   #eval(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
     return this.#outages.wait(() => this.#client.call("EVAL", [script, keys.length, ...keys, ...values]));
+  }
+
+  /** What was taken last is the first of those that are active. */
+  async #dropJob(queue: Queue, token: string): Promise<void> {
+    const active = queue.toKey("active");
+    for (const id of await this.#client.lrange(active, 0, MAX_LOOKED_AT_JOBS - 1)) {
+      const [job, lock] = [queue.toKey(id), queue.toKey(`${id}:lock`)];
+      if ((await this.#client.get(lock)) !== token) continue;
+      await this.#client.multi().lrem(active, 0, id).srem(queue.toKey("stalled"), id).del(job, lock).exec();
+      return;
+    }
   }
 
   async read(key: string): Promise<StoredRecord | null> {
@@ -182,8 +216,9 @@ class RedisStore implements FleetStore {
       const answers = (await pipeline.exec()) ?? [];
       return keys.map((_, index) => {
         const [error, version] = answers[index] ?? [null, null];
-        if (error !== null) throw error;
-        return Number(version ?? 0);
+        if (error !== null && !error.message.startsWith("WRONGTYPE")) throw error;
+        const found = Number(version ?? 0);
+        return Number.isSafeInteger(found) && found > 0 && found < Number.MAX_SAFE_INTEGER ? found : 0;
       });
     });
   }
@@ -207,7 +242,8 @@ class RedisStore implements FleetStore {
 
   async lock(account: string, milliseconds: number): Promise<Fence | null> {
     const [lock, counter, owner] = [this.#lock(account), this.#fence(account), randomUUID()];
-    const count = await this.#eval(LOCK, [lock, counter], [owner, milliseconds, FENCE_LIFETIME_MILLISECONDS]);
+    const times = [milliseconds, FENCE_LIFETIME_MILLISECONDS, MAX_LOCK_MILLISECONDS];
+    const count = await this.#eval(LOCK, [lock, counter], [owner, ...times]);
     return typeof count === "string" ? { account, count: Number(count) } : null;
   }
 

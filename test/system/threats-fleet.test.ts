@@ -3,11 +3,12 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { folder, run } from "../cli/run.ts";
 import { domainsOf, fileOf, fleetOf } from "../support/fleet.ts";
-import { startedWorker } from "../support/fleet-worker.ts";
-import { startRedis } from "../support/stores.ts";
+import { startedWorker, stopped } from "../support/fleet-worker.ts";
+import { startPostgres, startRedis } from "../support/stores.ts";
 
 async function redisClient() {
   const server = await startRedis();
@@ -75,6 +76,78 @@ test("a forged job or record runs nothing that the worker does not have, gives n
   expect((await run(["fleet", "apply", "--yes"], options)).code).toBe(0);
   expect(await domainsOf(fleet.accounts[0] as (typeof fleet.accounts)[number])).toEqual(["a1.example"]);
   expect(worker.said()).not.toMatch(/put back|internal|\n\s+at /);
+});
+
+const KEY = "tenon:fleet:record:";
+/** Numbers that JavaScript does not have, or cannot count on from. */
+const NO_COUNTS = ["x", "1e300", "-1", "1.5", "9007199254740991", "9223372036854775807", "nan", ""];
+
+test("a record of another type, or whose version is no count, keeps neither a command nor a worker", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(2);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  for (const version of [null, ...NO_COUNTS]) {
+    await client.flushall();
+    for (const key of ["fleet", "pending/a1", "activity/a1", "schedule", "scheduled/a1", "worker/x"]) {
+      if (version === null) await client.rpush(`${KEY}${key}`, "x");
+      else await client.hset(`${KEY}${key}`, "v", version, "d", "{}");
+    }
+    await client.set("tenon:fleet:lock:a1", "somebody for good");
+    await client.set("tenon:fleet:fence:a1", version ?? "1e300");
+    await client.rpush("tenon:fleet:fence:a2", "x");
+    await client.set("tenon:fleet:lock:a2", "somebody for a year", "EX", 31_000_000);
+    expect([version, (await run(["fleet", "status"], options)).code]).toEqual([version, 0]);
+    const worker = await startedWorker(options, ["--lease", "2s"]);
+    const { code, stdout } = await run(["fleet", "apply", "--yes"], options);
+    expect([version, code, stdout]).toEqual([version, 0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
+    await stopped(worker);
+  }
+});
+
+test("the same in tables: numbers that JavaScript does not have, and locks for good", async () => {
+  const server = await startPostgres();
+  const fleet = await fleetOf(2);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+  expect((await run(["fleet", "prepare"], options)).code).toBe(0);
+  const client = new pg.Client(server.url);
+  await client.connect();
+  onTestFinished(async () => {
+    await client.end();
+    await server.stop();
+  });
+  const counts = ["9223372036854775807", "9007199254740991", "-5", "0"];
+  for (const [index, key] of ["fleet", "pending/a1", "activity/a1", "pending/a2"].entries()) {
+    const values = [key, counts[index]];
+    await client.query("INSERT INTO tenon_fleet.records VALUES ('fleet', $1, $2, '{}', 'infinity')", values);
+  }
+  for (const [index, account] of ["a1", "a2"].entries()) {
+    const values = [account, counts[index]];
+    await client.query("INSERT INTO tenon_fleet.locks VALUES ('fleet', $1, $2, 'infinity')", values);
+  }
+  expect((await run(["fleet", "status"], options)).code).toBe(0);
+  await startedWorker(options, ["--lease", "2s"]);
+  const { code, stdout } = await run(["fleet", "apply", "--yes"], options);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
+});
+
+test("jobs that nobody can read are taken away, and keep no account waiting", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(2);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const worker = await startedWorker(options, ["--lease", "2s"]);
+  const queue = "tenon:fleet:wake-ups";
+  const broken = [{ opts: "{" }, { data: "{" }, { opts: "null" }, { progress: "{" }, { parent: "{" }, { name: "" }];
+  for (let index = 0; index < 120; index += 1) {
+    const id = `g${index}`;
+    const job = { name: "a1", data: "{}", opts: "{}", timestamp: "1", delay: "0", priority: "0" };
+    await client.hset(`${queue}:${id}`, { ...job, ...broken[index % broken.length] });
+    await client.lpush(`${queue}:wait`, id);
+  }
+  const { code, stdout } = await run(["fleet", "apply", "--yes"], options);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
+  const left = async () => (await client.keys(`${queue}:g*`)).length + (await client.llen(`${queue}:active`));
+  await expect.poll(left, { timeout: 20_000 }).toBe(0);
+  expect(worker.said()).not.toMatch(/put back|internal|lost|\n\s+at /);
 });
 
 /** A job as BullMQ's own queue makes one, whatever its name is. */
