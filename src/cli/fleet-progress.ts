@@ -45,7 +45,7 @@ export class FleetMeter {
   /** Requests in each of the last seconds, by the number of the second. */
   readonly #sent: Map<number, number> = new Map();
   #done = 0;
-  #running = 0;
+  readonly #running: Set<string> = new Set();
 
   /** @param now milliseconds of any clock that never goes back */
   constructor(total: number, now: () => number) {
@@ -54,8 +54,9 @@ export class FleetMeter {
     this.#startedAt = now();
   }
 
-  report({ type }: FleetEvent): void {
-    this.#running += type === "begun" ? 1 : -1;
+  report({ type, account }: FleetEvent): void {
+    if (type === "begun") this.#running.add(account);
+    else this.#running.delete(account);
     if (type === "done") this.#done += 1;
   }
 
@@ -72,8 +73,9 @@ export class FleetMeter {
   /** For example `12 of 60 accounts done, 4 running, 44 waiting, 8.3 requests/s, 2 min left`. */
   text(): string {
     const elapsed = this.#now() - this.#startedAt;
-    const waiting = this.#total - this.#done - this.#running;
-    const counts = `${this.#done} of ${this.#total} accounts done, ${this.#running} running, ${waiting} waiting`;
+    const running = this.#running.size;
+    const waiting = this.#total - this.#done - running;
+    const counts = `${this.#done} of ${this.#total} accounts done, ${running} running, ${waiting} waiting`;
     if (elapsed < MIN_RATED_MILLISECONDS) return counts;
     const parts = [counts];
     const rate = this.#rate(elapsed / 1000);

@@ -194,7 +194,10 @@ export async function runByWorkers(
   const queue = new EmbeddedQueue();
   try {
     const request = requestOf(terminal, command, flags);
-    const report = (event: SubmissionEvent): void => sayBeside(terminal, lineOf(event));
+    const report = (event: SubmissionEvent): void => {
+      if (event.type === "begun" || event.type === "left") observe(event);
+      else sayBeside(terminal, lineOf(event));
+    };
     const submission = new Submission({ store, request, stop: terminal.interrupt.first, observe: report });
     await submission.open();
     const projects = new Map<string, Promise<string>>();
@@ -203,7 +206,10 @@ export async function runByWorkers(
     return await runFleet({
       ...{ accounts, queue, workers: isBounded ? flags.workers : accounts.length, canary, maxFailures, stopOnGuard },
       signal: terminal.interrupt.first,
-      observe,
+      // What is asked for here is begun when a worker takes it.
+      observe: (event) => {
+        if (event.type !== "begun") observe(event);
+      },
       runAccount: (account) =>
         tracing.span({ type: "account", command, account: account.name }, async (span) => {
           const plan = flags.plan === undefined ? null : await planDigestOf(planFile(flags.plan, account));
@@ -232,7 +238,7 @@ export function planFile(folder: string, { name }: Pick<FleetAccount, "name">): 
   return join(folder, `${name}.plan`);
 }
 
-function lineOf(event: SubmissionEvent): string {
+function lineOf(event: Exclude<SubmissionEvent, FleetEvent>): string {
   switch (event.type) {
     case "no-worker":
       return "No worker has taken anything yet. tenon fleet worker starts one.";

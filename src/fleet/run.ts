@@ -28,12 +28,14 @@ export interface FleetRun {
   readonly maxFailures: number | null;
   /** No further account is begun after one that a guard refused. */
   readonly stopOnGuard: boolean;
-  /** Called when an account is begun, and when it is done. */
+  /** Called when an account is begun, left, and done. */
   observe?(event: FleetEvent): void;
 }
 
 export type FleetEvent =
   | { readonly type: "begun"; readonly account: string }
+  /** It is put back, and begun once more. */
+  | { readonly type: "left"; readonly account: string }
   | { readonly type: "done"; readonly account: string; readonly outcome: Ran; readonly left: number };
 
 /** Refused by a guard, and nothing done. */

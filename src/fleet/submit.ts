@@ -36,6 +36,9 @@ const MAX_SILENT_MILLISECONDS = MAX_SILENT_HOURS * 60 * 60 * 1000;
 /** What is worth saying while one waits. */
 export type SubmissionEvent =
   | { readonly type: "no-worker" }
+  /** A worker has begun to run it, or has put it back. */
+  | { readonly type: "begun"; readonly account: string }
+  | { readonly type: "left"; readonly account: string }
   | { readonly type: "refused"; readonly account: string; readonly reason: string };
 
 export interface SubmissionOptions {
@@ -164,7 +167,12 @@ export class Submission {
     const { version, value } = await this.#records.read("state", stateKey(this.#run, one.account));
     one.version = version;
     this.#isTaken = true;
-    one.worker = value?.state === "running" ? value.worker : null;
+    const worker = value?.state === "running" ? value.worker : null;
+    if (worker !== null && one.worker === null) this.#options.observe({ type: "begun", account: one.account });
+    // What is done says so itself.
+    if (worker === null && one.worker !== null && value?.state !== "done")
+      this.#options.observe({ type: "left", account: one.account });
+    one.worker = worker;
     if (value?.state === "refused" && value.reason !== one.reason) {
       one.reason = value.reason;
       this.#options.observe({ type: "refused", account: one.account, reason: value.reason });

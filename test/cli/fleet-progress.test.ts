@@ -11,10 +11,14 @@ const OUTCOME = { type: "ran", code: 0, headline: "", text: "", markup: "plain",
 test("a fleet's progress counts accounts, the requests of the last seconds, and says how long it still takes", () => {
   let now = 5_000;
   const meter = new FleetMeter(60, () => now);
-  const begin = () => meter.report({ type: "begun", account: "a" });
-  const end = () => meter.report({ type: "done", account: "a", outcome: OUTCOME, left: 0 });
+  let [begun, ended] = [0, 0];
+  const begin = () => meter.report({ type: "begun", account: `a${++begun}` });
+  const end = () => meter.report({ type: "done", account: `a${++ended}`, outcome: OUTCOME, left: 0 });
   for (let count = 0; count < 4; count += 1) begin();
   expect(meter.text()).toBe("0 of 60 accounts done, 4 running, 56 waiting");
+  meter.report({ type: "left", account: "a1" });
+  expect(meter.text()).toBe("0 of 60 accounts done, 3 running, 57 waiting");
+  meter.report({ type: "begun", account: "a1" });
   // Two requests a second for twelve seconds, of which the last ten count; six accounts in that time.
   for (let count = 0; count < 24; count += 1) {
     now += 500;

@@ -53,7 +53,9 @@ test("a webhook that refuses is said, without its address, and changes nothing e
   expect(failed.stdout + failed.stderr).not.toContain("secret");
   expectPlain(await here([...args, "http://example.com/secret"], { cwd, env }), 1, ["webhook", "https"]);
   // As of a variable that is not set; TENON_WEBHOOK may be empty.
-  expectPlain(await here([...args, ""], { cwd, env }), 1, ["the address of the webhook cannot be used: it is not a URL"]);
+  expectPlain(await here([...args, ""], { cwd, env }), 1, [
+    "the address of the webhook cannot be used: it is not a URL",
+  ]);
   expect((await here(["fleet", "plan"], { cwd, env: { ...env, TENON_WEBHOOK: "" } })).code).not.toBe(1);
 });
 

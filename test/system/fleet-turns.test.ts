@@ -12,7 +12,7 @@ import {
 } from "../../src/fleet/index.ts";
 import { Records, type RunRequest, type RunState, stateKey } from "../../src/fleet/records.ts";
 import type { Fence } from "../../src/fleet/store.ts";
-import type { Submitted } from "../../src/fleet/submit.ts";
+import type { SubmissionEvent, Submitted } from "../../src/fleet/submit.ts";
 import type { WorkerEvent } from "../../src/fleet/worker.ts";
 import type { Ran } from "../../src/model/fleet.ts";
 import { eachEngine, openedStore } from "../support/stores.ts";
@@ -38,7 +38,11 @@ interface Asked {
   readonly outcome: Promise<Submitted | null>;
 }
 
-async function opened(store: FleetStore, command: RunRequest["command"]): Promise<Submission> {
+async function opened(
+  store: FleetStore,
+  command: RunRequest["command"],
+  observe: (event: SubmissionEvent) => void = () => {},
+): Promise<Submission> {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const request: RunRequest = {
@@ -49,7 +53,7 @@ async function opened(store: FleetStore, command: RunRequest["command"]): Promis
     saves: false,
     documents: false,
   };
-  const submission = new Submission({ store, request, stop: stop.signal, observe: () => {} });
+  const submission = new Submission({ store, request, stop: stop.signal, observe });
   await submission.open();
   return submission;
 }
@@ -189,6 +193,24 @@ eachEngine((serverOf) => {
     serve(late, run, { leaseMilliseconds });
     expect(await outcome).toMatchObject({ outcome: { headline: "done" } });
     expect(lasted).toEqual([false, true, false]);
+  });
+
+  test("whoever asks sees when an account is begun and when it is left, and that what waits is neither", async () => {
+    const store = await open();
+    const seen: string[] = [];
+    const submission = await opened(store, "plan", ({ type }) => seen.push(type));
+    const waiting = submission.submit(ACCOUNT, DIGEST, null);
+    await sleep(1_000);
+    expect(seen).toEqual([]);
+    let turns = 0;
+    serve(store, async () => {
+      turns += 1;
+      // Whoever asks looks several times a second.
+      await sleep(2_500);
+      return turns === 1 ? { postponedMilliseconds: 2_000 } : DONE;
+    });
+    expect(await waiting).toMatchObject({ outcome: { headline: "done" } });
+    expect(seen).toEqual(["begun", "left", "begun"]);
   });
 
   test("of many accounts some are asked for at a time", async () => {
