@@ -139,6 +139,8 @@ class FleetWorker {
   readonly #connect: WithClient<ClientApi>;
   /** Every variable that ever held a token: a file that names fewer must not show an account the others' tokens. */
   readonly #hidden: Set<string> = new Set();
+  /** Why accounts were left for other workers last. */
+  readonly #refused: Map<string, string> = new Map();
 
   constructor(terminal: Terminal, source: FleetSource, flags: WorkerFlags, connect: WithClient<ClientApi>) {
     this.#terminal = terminal;
@@ -232,7 +234,11 @@ class FleetWorker {
 
   report(event: WorkerEvent): void {
     const line = lineOf(event);
-    if (line !== null) this.#terminal.say(`${line}\n`);
+    // It is asked for again every second.
+    const isKnown = event.type === "refused" && this.#refused.get(event.account) === event.reason;
+    if (line !== null && !isKnown) this.#terminal.say(`${line}\n`);
+    if (event.type === "refused") this.#refused.set(event.account, event.reason);
+    else this.#refused.delete(event.account);
     if (event.type !== "failed" || !this.#terminal.environment["TENON_DEBUG"]) return;
     const stack = event.error instanceof Error ? (event.error.stack ?? "") : "";
     for (const one of stack.split("\n")) this.#terminal.say(`${escapeText(one)}\n`);

@@ -215,10 +215,12 @@ test("what no worker can run ends as an error that says why", async () => {
   const server = await redis();
   const fleet = await fleetOf(1);
   const options = { cwd: fleet.cwd, env: { TENON_QUEUE: server.url } };
-  await startedWorker(options, ["--lease", "2s"]);
+  const worker = await startedWorker(options, ["--lease", "2s"]);
   const { code, stdout } = await run(["fleet", "plan"], options);
   expect([code, stdout]).toEqual([
     1,
     expect.stringMatching(/worker \S+ has no token for a1:\s+start\s+it\s+with\s+TOKEN_A1\s+set/),
   ]);
+  // Whoever looks at the worker reads it once.
+  expect(worker.said().match(/left for another worker/g)).toHaveLength(1);
 });
