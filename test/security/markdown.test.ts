@@ -1,3 +1,6 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
@@ -63,6 +66,24 @@ test("a long note or text hides in a comment neither that a zone is given away, 
     expect(stdout).toContain(hidden);
     expect(stdout).toContain("**Not everything is shown**");
   }
+});
+
+test("a thousand image families leave a comment its size, and are counted where there is no room", async () => {
+  const records = [{ type: "MX", name: "", target: "mail.example.com", priority: 10 }];
+  const domain = { domain: "a.example", type: "master", soa_email: "a@a.example", tags: ["tenon:edge"], records };
+  const service = await emulator({ seed: { domains: [domain] } as never });
+  const upload = "upload: { file: g.img.gz, region: us-east }";
+  const image = (index: number) => `{ label: g${index}-1, family: g${index}, keep: 1, ${upload} }`;
+  const images = Array.from({ length: 1_000 }, (_, index) => image(index)).join(", ");
+  const moved = `{ domain: a.example, type: master, soa_email: a@a.example, records: [{ type: MX, name: "", target: evil.example.net., priority: 10 }] }`;
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\nowner: edge\ndomains: [${moved}]\nimages: [${images}]\n` });
+  await writeFile(join(cwd, "g.img.gz"), gzipSync("x"));
+  const { code, stdout } = await run(["plan", "--format", "markdown"], { cwd, env: envOf(service) });
+  expect([code, stdout.length <= 65_536]).toEqual([0, true]);
+  expect(stdout).toContain("evil.example.net");
+  expect(stdout).toContain("<b>Image families</b> (1000)");
+  expect(stdout).toContain("Family g0: the newest one stays.");
+  expect(stdout).toMatch(/And \d+ more, for which there is no room here\./);
 });
 
 test("a destroyed object is shown by its live name, whatever name an entry with its id has", async () => {

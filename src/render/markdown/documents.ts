@@ -116,6 +116,8 @@ function planFoot(plan: Plan, view: PlanView, kinds: Kinds): string[] {
 const INDENT = 2;
 /** The most globs that are shown of one guard: an entry longer than its list's share would be left out. */
 const MAX_SHOWN_GLOBS = 20;
+/** The most images that are shown of one family, for the same reason. */
+const MAX_SHOWN_MEMBERS = 30;
 
 /** Before the changes, the gravest first: what a reviewer must not miss. */
 function listsBefore(plan: Plan, view: PlanView, kinds: Kinds): List[] {
@@ -141,13 +143,7 @@ function listsBefore(plan: Plan, view: PlanView, kinds: Kinds): List[] {
 function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
   const warnings = groupAlike(plan.warnings, warningMarks(plan));
   return [
-    ...familyTexts(plan).map(({ heading, lines }) =>
-      list(
-        heading,
-        lines.map((line) => [line]),
-        3_000,
-      ),
-    ),
+    list("Image families:", familyTexts(plan).map(familyLines), 6_000),
     list(
       "Withdrawn: pending without the proposed change, and not with it:",
       plan.base === null ? [] : withdrawnEntries(plan.base),
@@ -171,6 +167,16 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
     list("Address space:", addressSpace(plan), 3_000),
     list("Warnings:", warnings.flatMap(alikeEntries), 6_000, "always"),
   ];
+}
+
+/** The newest come first; where there are too many, what comes and goes does. */
+function familyLines({ heading, lines }: ReturnType<typeof familyTexts>[number]): string[] {
+  const indent = " ".repeat(INDENT);
+  const rest = lines.length - MAX_SHOWN_MEMBERS;
+  if (rest <= 0) return [heading, ...lines.map((line) => indent + line)];
+  const shown = lines.toSorted((a, b) => Number(a.startsWith(" ")) - Number(b.startsWith(" ")));
+  const more = `and ${rest} more, which tenon plan shows`;
+  return [heading, ...[...shown.slice(0, MAX_SHOWN_MEMBERS), more].map((line) => indent + line)];
 }
 
 /** What new ranges mean for what is attached, and what is free beside them. */
