@@ -34,7 +34,7 @@ export type { RateLimitState } from "./api/rate-limit.ts";
 export type { ApplyEvent, NoteType, StopReason } from "./apply/events.ts";
 export type { ApplyRequest } from "./apply/execute.ts";
 export type { Journal, JournalOptions, OpenedJournal } from "./apply/journal.ts";
-export { asciiAddress } from "./dns/unicode.ts";
+export { asciiAddress, unicodeName } from "./dns/unicode.ts";
 export {
   DECLARED_HERE,
   declaredAddresses,

@@ -1,6 +1,6 @@
 /** The columns of `tenon list`, kind by kind. */
 
-import { unicodeName } from "../dns/unicode.ts";
+import { unicodeName } from "../index.ts";
 import type { AddressRow } from "../live/index.ts";
 import { ANNOTATION_KEYS } from "../model/annotations.ts";
 import type { InventoryItem } from "../model/inventory.ts";
