@@ -29,6 +29,7 @@ const BUNDLED = [
     "ioredis",
     "ipaddr.js",
     "pg",
+    "pg-connection-string",
     "picocolors",
     "semver",
     "undici",

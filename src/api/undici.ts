@@ -2,6 +2,7 @@
 
 import type { Readable } from "node:stream";
 import type { buildConnector, Dispatcher, Pool } from "undici";
+import { CHECKED_TLS } from "../model/tls.ts";
 import { isLoopback, type Timeouts } from "./connection.ts";
 import {
   ABORTED,
@@ -39,9 +40,6 @@ export const MAX_INFORMATIONAL_ANSWERS = 20;
 /** Idle connections are kept this long: longer makes it likelier that the service closes one just as a POST is sent. */
 export const KEEP_ALIVE_MILLISECONDS = 4_000;
 
-/** Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED and NODE_OPTIONS can change Node's defaults. */
-const TLS = { rejectUnauthorized: true, minVersion: "TLSv1.2" } as const;
-
 export interface TransportOptions {
   readonly timeouts: Timeouts;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -73,11 +71,11 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
         ? null
         : new EnvHttpProxyAgent({
             ...settings,
-            ...{ connect, requestTls: TLS, proxyTls: TLS },
+            ...{ connect, requestTls: CHECKED_TLS, proxyTls: CHECKED_TLS },
             ...{ httpsProxy: proxy, httpProxy: "", noProxy, clientFactory },
           }),
   });
-  const settingsOfConnect = { timeout: options.timeouts.connect, ...TLS };
+  const settingsOfConnect = { timeout: options.timeouts.connect, ...CHECKED_TLS };
   const connector = buildConnector(settingsOfConnect);
   // undici calls back when the certificate, too, is found to be right.
   const connect: buildConnector.connector = (target, callback) =>

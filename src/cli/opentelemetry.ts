@@ -31,6 +31,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Telemetry } from "bullmq";
 import { BullMQOtel } from "bullmq-otel";
+import { CHECKED_TLS } from "../model/tls.ts";
 import { FleetSpan, type FleetTracing, type SpanAttributes, type SpanStart } from "./fleet-span.ts";
 import { sayBeside } from "./progress.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
@@ -237,7 +238,8 @@ class CollectorAgents {
   readonly #agents: HttpAgent[] = [];
 
   open(protocol: string): HttpAgent {
-    const agent = protocol === "https:" ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+    const agent =
+      protocol === "https:" ? new HttpsAgent({ keepAlive: true, ...CHECKED_TLS }) : new HttpAgent({ keepAlive: true });
     this.#agents.push(agent);
     return agent;
   }

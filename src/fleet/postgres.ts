@@ -9,7 +9,9 @@ import {
   UnsupportedPostgresVersionError,
 } from "bullmq";
 import pg from "pg";
+import { parseIntoClientConfig } from "pg-connection-string";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { CHECKED_TLS } from "../model/tls.ts";
 import { BullQueue } from "./bullmq.ts";
 import { Outages } from "./outages.ts";
 import {
@@ -44,8 +46,13 @@ CREATE TABLE IF NOT EXISTS tenon_fleet.locks (
   PRIMARY KEY (prefix, account));`;
 
 function poolOptions({ url }: StoreAddress): pg.PoolConfig {
+  const { ssl, ...place } = parseIntoClientConfig(url);
+  // Only `sslmode=no-verify` says in so many words that the certificate is not looked at.
+  const checked = ssl === undefined || ssl === false ? {} : { ssl: { ...CHECKED_TLS, ...(ssl === true ? {} : ssl) } };
   return {
-    ...{ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_MILLISECONDS },
+    ...place,
+    ...checked,
+    ...{ max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_MILLISECONDS },
     ...{ query_timeout: QUERY_MILLISECONDS, statement_timeout: QUERY_MILLISECONDS, keepAlive: true },
     options: `-c search_path=${QUEUE_SCHEMA}`,
   };

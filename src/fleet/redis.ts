@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { CHECKED_TLS } from "../model/tls.ts";
 import { BullQueue } from "./bullmq.ts";
 import { Outages } from "./outages.ts";
 import {
@@ -36,11 +37,17 @@ export async function openRedis(address: StoreAddress, options: StoreOptions): P
   return problem === null ? { ok: true, store: new RedisStore(address, options) } : { ok: false, diagnostic: problem };
 }
 
+/** None where the address does not ask for TLS: any settings would. */
+function tlsOf({ url }: StoreAddress): { readonly tls?: typeof CHECKED_TLS } {
+  return url.startsWith("rediss:") ? { tls: CHECKED_TLS } : {};
+}
+
 /** Looks at once, and does not try again. */
 async function findUnfit(address: StoreAddress): Promise<Diagnostic | null> {
   const client = new Redis(address.url, {
     ...{ lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0, enableOfflineQueue: false },
     ...{ connectTimeout: CONNECT_MILLISECONDS, commandTimeout: CONNECT_MILLISECONDS, enableReadyCheck: false },
+    ...tlsOf(address),
   });
   // The first one says why: those that follow say that the connection is closed.
   const failures: Error[] = [];
@@ -177,11 +184,11 @@ class RedisStore implements FleetStore {
 
   constructor(address: StoreAddress, options: StoreOptions) {
     this.#prefix = `${ROOT}:${options.prefix}`;
-    this.#client = new Redis(address.url, LASTING);
+    this.#client = new Redis(address.url, { ...LASTING, ...tlsOf(address) });
     this.#client.on("error", (error) => options.observer.unreachable(reasonOf(error).reason));
     this.#client.on("ready", () => options.observer.unreachable(null));
     this.#outages = new Outages(options.observer, isPassing);
-    const connection = { url: address.url, ...LASTING };
+    const connection = { url: address.url, ...LASTING, ...tlsOf(address) };
     const drop = (queue: Queue, token: string): Promise<void> => this.#dropJob(queue, token);
     const shared = { prefix: this.#prefix, queue: "wake-ups", outages: this.#outages, drop };
     this.queue = new BullQueue({ connection: connection as never, ...shared }, options);

@@ -273,9 +273,12 @@ function loadConsent(entry: JsonObject, context: AssembleContext): Consent | nul
     context.report({ code: "bad-consent", severity: "error", summary, detail, fix: "Give each its own entry.", span });
     return null;
   }
+  const address = entry[rule];
+  // The schema has said so.
+  if (typeof address !== "string") return null;
   return {
     rule,
-    address: String(entry[rule]),
+    address,
     until: typeof until === "string" ? until : null,
     reason: typeof entry["reason"] === "string" ? entry["reason"] : null,
     span: context.places.span(entry, rule),

@@ -47,12 +47,18 @@ function withoutExcerpt(message: string): string {
   return message.replace(/,? (?:\.\.\.)?"[\s\S]*$/, "");
 }
 
+function excessOf(text: string): string | null {
+  const size = sizeOf(text, MAX_SAVED_VALUES);
+  if (size === "deep") return `it is nested more than ${MAX_NESTING_DEPTH} deep`;
+  return size === "full" ? `it has more than ${MAX_SAVED_VALUES.toLocaleString("en")} values` : null;
+}
+
 /**
  * Counts brackets and commas outside of strings, since the parser would take gigabytes before it failed. Text that is no JSON is left for
  * the parser to refuse.
- * @returns which limit is exceeded, as a clause; null if none is
+ * @returns how many values it has, or which limit it exceeds
  */
-function excessOf(text: string): string | null {
+export function sizeOf(text: string, maxValues: number): number | "deep" | "full" {
   let depth = 0;
   let values = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -63,10 +69,10 @@ function excessOf(text: string): string | null {
     } else if (character === "]" || character === "}") depth -= 1;
     else if (character === ",") values += 1;
     else if (character === '"') index = endOfString(text, index);
-    if (depth > MAX_NESTING_DEPTH) return `it is nested more than ${MAX_NESTING_DEPTH} deep`;
-    if (values > MAX_SAVED_VALUES) return `it has more than ${MAX_SAVED_VALUES.toLocaleString("en")} values`;
+    if (depth > MAX_NESTING_DEPTH) return "deep";
+    if (values > maxValues) return "full";
   }
-  return null;
+  return values;
 }
 
 /** @returns where the string that begins at `start` ends, or the end of the text */

@@ -9,6 +9,7 @@ import { isJsonObject, type Json, type JsonObject, rootOf } from "../model/resou
 import { blockText } from "../render/blocks.ts";
 import { escapeText } from "../render/terminal.ts";
 import { parsePlanFile, type SavedPlan } from "../saved/plan-file.ts";
+import { sizeOf } from "../saved/read-json.ts";
 import type { Entity } from "./entity.ts";
 import { MAX_DESCRIPTION_CHARACTERS, MAX_SUMMARY_CHARACTERS, type TicketText } from "./text.ts";
 
@@ -29,6 +30,8 @@ export interface DraftContext {
 
 /** At most this many failures and blocked changes are described; the rest is counted. */
 const MAX_ITEMS = 20;
+/** What an apply of some hundred thousand changes reports. */
+const MAX_DRAFT_VALUES = 4_000_000;
 /** Of one value that a file holds. */
 const MAX_VALUE_CHARACTERS = 500;
 
@@ -38,6 +41,7 @@ const MAX_VALUE_CHARACTERS = 500;
  */
 export async function draftTicket(text: string, context: DraftContext): Promise<DraftResult> {
   const lines = linesOf(text);
+  if (lines === null) return TOO_FULL;
   if (lines.some(isKnownLine)) return compose(readLines(lines), context);
   const parsed = text.includes('"resource_changes"') ? await parsePlanFile(text) : FOREIGN;
   return parsed.ok ? compose(readPlan(parsed.plan), context) : parsed;
@@ -51,6 +55,15 @@ const FOREIGN: { ok: false; diagnostic: Diagnostic } = {
     summary: "the file is neither a plan nor what an apply reported",
     detail: "A ticket is drafted from a plan file, the output of `tenon apply --format json`, or a journal.",
     fix: "Name a file of `tenon plan --out FILE`, or the journal that the apply named.",
+  },
+};
+
+const TOO_FULL: typeof FOREIGN = {
+  ...FOREIGN,
+  diagnostic: {
+    ...FOREIGN.diagnostic,
+    summary: "the file has more values than any that a ticket is drafted from",
+    detail: `Tenon reads ${MAX_DRAFT_VALUES.toLocaleString("en")}.`,
   },
 };
 
@@ -200,16 +213,24 @@ function isKnownLine(line: JsonObject): boolean {
 }
 
 /** A line that is no object is passed over: the last may be cut off, as that of a run that was killed. */
-function linesOf(text: string): JsonObject[] {
-  return text.split("\n").flatMap((line) => {
-    if (!line.startsWith("{") || !line.trimEnd().endsWith("}")) return [];
+/** @returns null: there is more than is read */
+function linesOf(text: string): JsonObject[] | null {
+  const lines: JsonObject[] = [];
+  let left = MAX_DRAFT_VALUES;
+  for (const line of text.split("\n")) {
+    if (!line.startsWith("{") || !line.trimEnd().endsWith("}")) continue;
+    const size = sizeOf(line, left);
+    if (size === "full") return null;
+    if (size === "deep") continue;
+    left -= size;
     try {
       const value = JSON.parse(line) as Json;
-      return isJsonObject(value) ? [value] : [];
+      if (isJsonObject(value)) lines.push(value);
     } catch {
-      return [];
+      // It may stand between lines of others.
     }
-  });
+  }
+  return lines;
 }
 
 function readLines(lines: readonly JsonObject[]): Told {

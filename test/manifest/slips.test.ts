@@ -170,6 +170,14 @@ describe("what does not fit the schema is said with what to write instead:", () 
   });
 });
 
+test("a consent whose address is indented as a mapping is an error at its place", async () => {
+  const text = "owner: a\nallow:\n  - delete: image/lead\n      until: 2999-01-01\n  - delete: { a: b }\n";
+  const { diagnostics } = await loadText(text);
+  expect(diagnostics.length).toBeGreaterThan(0);
+  const whole = await loadText("owner: a\nallow:\n  - delete: { image: lead }\n");
+  expect(whole.diagnostics.map(({ code }) => code)).toEqual(["wrong-type"]);
+});
+
 describe("a file of another tool is said to be one:", () => {
   test.each([
     ["a zone file", "$ORIGIN example.com.\n$TTL 3600\n@ IN SOA ns1 admin ( 1 2 3 4 5 )\n", "a zone file, not YAML"],

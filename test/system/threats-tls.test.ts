@@ -4,12 +4,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer } from "node:https";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TlsOptions } from "node:tls";
+import { createSecureContext, TLSSocket, type TlsOptions } from "node:tls";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { MODULE, run } from "../api/module.ts";
+import { run as runCommand } from "../cli/run.ts";
+import { fleetOf } from "../support/fleet.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tenon-threats-tls-"));
 const authority = join(folder, "authority.pem");
@@ -170,6 +172,70 @@ test("a service that speaks TLS 1.0 or 1.1 only gets no token, whatever NODE_OPT
       expect([version, said, seen]).toEqual([version, expect.stringMatching(/^unreachable: no TLS connection/), []]);
     }
   }
+});
+
+/** A server of TLS, to which a client of PostgreSQL asks its way first. @returns its port, and what it could read */
+async function reading(
+  tls: TlsOptions,
+  isPostgres: boolean,
+): Promise<{ readonly port: number; readonly seen: string[] }> {
+  const seen: string[] = [];
+  const server = createTcpServer((plain) => {
+    const serve = (): void => {
+      const socket = new TLSSocket(plain, { isServer: true, secureContext: createSecureContext(tls) });
+      socket.on("error", () => plain.destroy());
+      socket.on("data", (data) => {
+        seen.push(data.toString("latin1"));
+        // AuthenticationCleartextPassword, or an error of Redis.
+        socket.write(isPostgres ? Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]) : "-ERR no\r\n");
+      });
+    };
+    plain.on("error", () => {});
+    if (isPostgres) plain.once("data", () => plain.write("S", serve));
+    else serve();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port, seen };
+}
+
+test("a queue or a collector whose certificate is not trusted, or whose TLS is old, gets no password, whatever the environment says", async () => {
+  const fleet = await fleetOf(1);
+  const weak = {
+    NODE_TLS_REJECT_UNAUTHORIZED: "0",
+    NODE_OPTIONS: "--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0",
+  };
+  const old: TlsOptions = { ...GOOD(), minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" };
+  for (const [tls, trust] of [
+    [GOOD(), ""],
+    [old, authority],
+  ] as const) {
+    const env = { ...fleet.env, ...weak, NODE_EXTRA_CA_CERTS: trust };
+    for (const [scheme, query] of [
+      ["rediss", ""],
+      ["postgres", "/d?sslmode=verify-full"],
+      ["postgres", "/d?sslmode=require"],
+      ["postgres", "/d?ssl=true"],
+    ] as const) {
+      const { port, seen } = await reading(tls, scheme === "postgres");
+      const queue = `${scheme}://u:THE-PASSWORD@127.0.0.1:${port}${query}`;
+      const { code, stderr } = await runCommand(["fleet", "plan", "--queue", queue], { cwd: fleet.cwd, env });
+      expect([queue, code, seen]).toEqual([queue, 1, []]);
+      expect(stderr).not.toContain("THE-PASSWORD");
+    }
+    const { port, seen } = await reading(tls, false);
+    const collector = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `https://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20THE-PASSWORD",
+    };
+    const { code } = await runCommand(["fleet", "plan"], { cwd: fleet.cwd, env: { ...env, ...collector } });
+    expect([code, seen]).toEqual([0, []]);
+  }
+  // One that is trusted is spoken to.
+  const { port, seen } = await reading(GOOD(), false);
+  const env = { ...fleet.env, NODE_EXTRA_CA_CERTS: authority };
+  await runCommand(["fleet", "plan", "--queue", `rediss://u:THE-PASSWORD@127.0.0.1:${port}`], { cwd: fleet.cwd, env });
+  expect(seen.join("")).toContain("THE-PASSWORD");
 });
 
 test("only a connection with the service's own certificate shows that the service is in a private network", async () => {

@@ -109,9 +109,10 @@ ${WRITTEN}`);
     ["tenon: 1\n", "draft-foreign"],
     ['{"type":"elephant"}', "draft-foreign"],
     ["[".repeat(100_000), "draft-foreign"],
+    [`{"type":"report","steps":[${"{},".repeat(4_000_000)}{}]}`, "draft-foreign"],
     [`{"resource_changes":${"[".repeat(1_000)}`, "plan-file-damaged"],
     ['{"type":"step-failed","failure":7,"step":{}}\n{"type":"report","steps":[[1]],"changes":{"a":1}}', "draft-empty"],
-  ])("of %s is refused", async (text, code) => {
+  ])("of %.40s is refused", async (text, code) => {
     expect(await draftTicket(text, CONTEXT)).toMatchObject({ ok: false, diagnostic: { code } });
   });
 });

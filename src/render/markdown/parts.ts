@@ -57,6 +57,30 @@ function longestRun(text: string): number {
   return longest;
 }
 
+/** The tags that are written here, as a whole. */
+const TAGS = /<(\/?)(details|summary|b|code)( open)?>/g;
+/** What markdown would act on outside of code: other tags and comments, links and images, mentions, addresses. */
+const ACTIVE = /[<>[\]@]|https?:|www\./i;
+
+/** Whether a text may be markdown of Tenon's: nothing in it has an effect beyond itself, and nothing is left open that would take in what follows. */
+export function isInertMarkdown(text: string): boolean {
+  let fence = "";
+  let folds = 0;
+  for (const line of text.split("\n")) {
+    const [, run = "", word = ""] = /^ {0,3}(`{3,})([^`]*)$/.exec(line) ?? [];
+    if (fence !== "") {
+      if (run.length >= fence.length && word.trim() === "") fence = "";
+      continue;
+    }
+    fence = run;
+    if (run !== "") continue;
+    const prose = line.replace(/<code>[^<]*<\/code>/g, "").replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
+    for (const [tag, end, name] of prose.matchAll(TAGS)) if (name === "details" && tag) folds += end === "" ? 1 : -1;
+    if (folds < 0 || ACTIVE.test(prose.replace(TAGS, ""))) return false;
+  }
+  return fence === "" && folds === 0;
+}
+
 // Changes as counts, for a plan or a report.
 
 /** `ahead`: changes to be made (`to add`). `done`: changes that were made (`added`). */
