@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readProblem, readRegular } from "../files/files.ts";
+import { readProblem, readSaved } from "../files/files.ts";
 import { Secret } from "../model/secret.ts";
 import { escapeText } from "../render/terminal.ts";
 import { renderTicketJson } from "../render/tickets.ts";
@@ -166,7 +166,7 @@ const STDIN = "-";
 /** @param file `-` is stdin. @returns null if it cannot be read, which is reported */
 async function readText(terminal: Terminal, file: string): Promise<string | null> {
   try {
-    return file === STDIN ? await readStdin() : await readRegular(file, MAX_TEXT_BYTES);
+    return file === STDIN ? await readStdin() : await readSaved(file, MAX_TEXT_BYTES);
   } catch (error) {
     const summary = `the text cannot be read: ${readProblem(error, file)}`;
     sayError(terminal, { code: "text-unreadable", summary });
@@ -189,7 +189,7 @@ async function readStdin(): Promise<string> {
 async function readDraft(terminal: Terminal, file: string): Promise<TicketDraft | null> {
   let text: string;
   try {
-    text = file === STDIN ? await readStdin() : await readRegular(file, MAX_DRAFT_BYTES);
+    text = file === STDIN ? await readStdin() : await readSaved(file, MAX_DRAFT_BYTES);
   } catch (error) {
     const summary = `the file to draft from cannot be read: ${readProblem(error, file)}`;
     sayError(terminal, { code: "draft-unreadable", summary });

@@ -76,8 +76,8 @@ export async function readRegular(file: string, maxBytes: number): Promise<strin
 }
 
 /**
- * The same of a file that Tenon has written before: a link that leads from the working folder out of it, or into a folder of git or of Tenon, is
- * refused. A hostile checkout may have brought it, so that another file is taken for what was reviewed.
+ * The same of a file that Tenon has written before, or whose text it sends: a link that leads from the working folder out of it, or into a
+ * folder of git or of Tenon, is refused. A hostile checkout may have brought it, so that another file is taken for the one that was meant.
  * @throws the file system's error, or why the file cannot be used
  */
 export async function readSaved(file: string, maxBytes: number): Promise<string> {

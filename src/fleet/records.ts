@@ -17,7 +17,6 @@ import {
 } from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { visibleJson } from "../model/text.ts";
-import { isInertMarkdown } from "../render/markdown/parts.ts";
 import { escapeText } from "../render/terminal.ts";
 import { NAME } from "./schema.ts";
 import { type Fence, type FleetStore, MAX_RECORD_OCTETS, RECORD_LIFETIME_MILLISECONDS } from "./store.ts";
@@ -416,9 +415,7 @@ export function printable(outcome: Ran): Ran {
   const text = pieces.map((piece, index) => (index % 2 === 1 ? piece : escapeLines(piece))).join("");
   const isOpen = pieces.length > 1 && !END_COLOUR.test(pieces.at(-2) ?? "");
   const document = isJson(outcome.document) ? visibleJson(withoutTabs(outcome.document)) : null;
-  // Otherwise it is shown as code.
-  const markup = outcome.markup === "markdown" && isInertMarkdown(outcome.text) ? "markdown" : "plain";
-  return { ...outcome, text: isOpen ? `${text}${NO_COLOUR}` : text, markup, document };
+  return { ...outcome, text: isOpen ? `${text}${NO_COLOUR}` : text, document };
 }
 
 function escapeLines(text: string): string {

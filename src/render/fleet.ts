@@ -2,7 +2,7 @@
 
 import type { AccountResult, FleetReport, NotRunReason } from "../model/fleet.ts";
 import { compareNatural, groupBy, jsonText } from "../model/text.ts";
-import { codeBlock, codeSpan, fold, htmlCode } from "./markdown/parts.ts";
+import { codeBlock, codeSpan, fold, htmlCode, isInertMarkdown } from "./markdown/parts.ts";
 import { columnsOf, escapeText, hang, padded, usableWidth } from "./terminal.ts";
 import { count } from "./view.ts";
 
@@ -164,7 +164,9 @@ export function renderFleetMarkdown(report: FleetReport): string {
       room = 0;
       continue;
     }
-    const body = markup === "markdown" ? text.trimEnd() : codeBlock(text.trimEnd().split("\n"), "text");
+    // What came through a queue may say that it is markdown, and be anybody's.
+    const isOurs = markup === "markdown" && isInertMarkdown(text);
+    const body = isOurs ? text.trimEnd() : codeBlock(text.trimEnd().split("\n"), "text");
     const block = `${fold(htmlCode(escapeText(namesOf(names, false))), body)}\n`;
     if (left === 0 && block.length <= room) blocks.push(block);
     else left += names.length;

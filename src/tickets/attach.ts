@@ -2,7 +2,7 @@
 
 import { lstat } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import { readContent, readProblem } from "../files/files.ts";
+import { readContent, readProblem, whyLinkRefused } from "../files/files.ts";
 import type { FormFile } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Ticket } from "../model/ticket.ts";
@@ -60,6 +60,8 @@ async function checkFile(path: string, name: string, signal?: AbortSignal): Prom
     const found = await lstat(path);
     if (found.isSymbolicLink()) return "it is a symbolic link; name the file itself";
     if (found.isDirectory()) return "it is a folder";
+    const led = await whyLinkRefused(path);
+    if (led !== null) return led;
     if (!found.isFile()) return "it is not a regular file";
     if (found.size === 0) return "it is empty";
     if (found.size > MAX_ATTACHMENT_BYTES) return TOO_LARGE;

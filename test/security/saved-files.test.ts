@@ -50,3 +50,32 @@ test("a reviewed plan, a snapshot and a journal are read through no link that le
   expect((await go("show", saved("a1.plan"))).code).toBe(0);
   expect((await go("apply", "--yes", "--plan", "a1.plan")).code).toBe(0);
 });
+
+test("what a ticket sends is read through no link that leads out of the checkout, or into a folder of git", async () => {
+  const service = await emulator({ seed: { tickets: [{ id: 7, summary: "s", description: "d" }] } as never });
+  const elsewhere = await folder({ "secret.txt": "SECRET", "run.jsonl": '{"type":"report","changes":[]}\n' });
+  const cwd = await folder({ ".git/config.txt": "AUTHORIZATION: SECRET", "own.txt": "mine" });
+  await link(cwd, "note.txt", join(elsewhere, "secret.txt"));
+  await link(cwd, "config.txt", join(cwd, ".git/config.txt"));
+  await link(cwd, "run.jsonl", join(elsewhere, "run.jsonl"));
+  await link(cwd, "docs", elsewhere);
+  const go = (...args: string[]) => here(["ticket", ...args], { cwd, env: envOf(service) });
+  for (const args of [
+    ["open", "--file", "note.txt"],
+    ["open", "--file", "config.txt"],
+    ["reply", "7", "--file", "docs/secret.txt"],
+    ["open", "--draft", "run.jsonl"],
+    ["draft", "run.jsonl"],
+    ["attach", "7", "docs/secret.txt"],
+  ]) {
+    const { code, stdout, stderr } = await go(...args);
+    expect([args, code, stdout + stderr]).toEqual([
+      args,
+      1,
+      expect.stringMatching(/leads\s+(?:out|into)[\s\S]*by\s+a\s+symbolic\s+link/),
+    ]);
+  }
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  await link(cwd, "linked.txt", "own.txt");
+  expect((await go("open", "--summary", "mine", "--file", "linked.txt")).code).toBe(0);
+});

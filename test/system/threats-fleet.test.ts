@@ -143,6 +143,10 @@ test("jobs that nobody can read are taken away, and keep no account waiting", as
     await client.hset(`${queue}:${id}`, { ...job, ...broken[index % broken.length] });
     await client.lpush(`${queue}:wait`, id);
   }
+  // Its data would take gigabytes as values.
+  const data = `[${"{},".repeat(15_000_000)}{}]`;
+  await client.hset(`${queue}:gdata`, { name: "a1", data, opts: "{}", timestamp: "1", delay: "0", priority: "0" });
+  await client.lpush(`${queue}:wait`, "gdata");
   const { code, stdout } = await run(["fleet", "apply", "--yes"], options);
   expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
   const left = async () => (await client.keys(`${queue}:g*`)).length + (await client.llen(`${queue}:active`));
