@@ -229,7 +229,7 @@ test("a scheduled comparison that each worker refuses is shown as failed, with w
   );
   expect((await run(["fleet", "schedule", "drift", "--every", "1h", ...queue], fleet)).code).toBe(0);
   const [headline, command] = [
-    expect.stringMatching(/^worker \S+ has no token for a2: start it with TOKEN_A2 set$/),
+    expect.stringMatching(/^error: worker \S+ has no token for a2: start it with TOKEN_A2 set$/),
     "drift",
   ];
   await expect
