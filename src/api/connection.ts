@@ -56,6 +56,9 @@ export interface Admission {
   lasts(): boolean;
 }
 
+/** Of a request that only reads, and of whoever has nobody to ask. */
+export const ADMITTED: Admission = { lasts: () => true };
+
 /** For progress and counting. Holds no token, no query and no signed URL. */
 export type ApiEvent =
   | { readonly type: "sent"; readonly method: Method; readonly path: string; readonly attempt: number }

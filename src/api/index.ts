@@ -3,7 +3,7 @@
 import { type Answer, type ApiRequest, DEFAULT_CONCURRENCY, type Failure } from "../model/api.ts";
 import { endingWith, shared } from "../model/ending.ts";
 import { Secret } from "../model/secret.ts";
-import { type ClientApi, type Connection, checkBaseUrl, type ReadClient, systemClock } from "./connection.ts";
+import { ADMITTED, type ClientApi, type Connection, checkBaseUrl, type ReadClient, systemClock } from "./connection.ts";
 import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { createLister, DEFAULT_PAGE_SIZE, filterHeader, MAX_LIST_CHARACTERS } from "./lists.ts";
@@ -112,7 +112,7 @@ function limiterAndSender(connection: Connection, transport: Transport): { limit
   const secret = new Secret(connection.token);
   const hide = (text: string): string => secret.hide(text);
   const holdsToken = (text: string): boolean => secret.isIn(text);
-  const admit = connection.admit ?? (async () => ({ lasts: () => true }));
+  const admit = connection.admit ?? (async () => ADMITTED);
   return {
     limiter,
     requests: createRequestSender({

@@ -2,7 +2,7 @@
 
 import type { Answer, Failure } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
-import { type Admission, type ApiEvent, isLoopback } from "./connection.ts";
+import { ADMITTED, type Admission, type ApiEvent, isLoopback } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
 import { type AttemptResult, type ClassifyContext, type FailedAttempt, neededScope } from "./outcome.ts";
 import { MAX_WINDOW_MILLISECONDS, retryBudget, throttleWait, waitBeforeRetry } from "./retry.ts";
@@ -51,8 +51,6 @@ interface AttemptState {
   servedAt: number | null;
 }
 
-const READING: Admission = { lasts: () => true };
-
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
   const { transport, limiter, clock, observe } = options;
   let requestCount = 0;
@@ -80,7 +78,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         permit?.release(null);
         return interrupted(state);
       }
-      const admission = prepared.call.method === "GET" ? READING : await admissionOf(permit, signal);
+      const admission = prepared.call.method === "GET" ? ADMITTED : await admissionOf(permit, signal);
       if (admission === null) {
         permit?.release(null);
         return interrupted(state);

@@ -156,7 +156,8 @@ export async function problemOfSubmission(
   if (problem === null) return null;
   // `/flags/target must NOT have more than 1000 items`
   const [, flag = null, words = problem] = /^\/flags\/(\w+)\S* (.+)$/s.exec(problem) ?? [];
-  const summary = `a queue does not take ${flag === null ? "this command" : `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`}: ${words}`;
+  const named = flag === null ? "this command" : `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const summary = `a queue does not take ${named}: ${words}`;
   return { code: "invalid-argument", summary, fix: "Ask for less at a time, or run it without --queue." };
 }
 

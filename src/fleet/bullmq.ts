@@ -38,8 +38,8 @@ interface Backend {
   readonly prefix: string;
   readonly queue: string;
   readonly outages: Outages;
-  /** Takes away the job that was taken with this token, and that BullMQ cannot read. Absent: the server holds none such. */
-  drop?(queue: Queue, token: string): Promise<void>;
+  /** Takes away the job that was taken with this token, and that BullMQ cannot read. @returns false: there is none. Absent: the server holds none such. */
+  drop?(queue: Queue, token: string): Promise<boolean>;
 }
 
 export class BullQueue implements FleetQueue {
@@ -128,13 +128,7 @@ export class BullQueue implements FleetQueue {
 
   /** Otherwise it would be handed out again and again, and with some of them nothing else would be. @returns false: that cannot be done now */
   async #drop(token: string): Promise<boolean> {
-    if (this.#backend.drop === undefined) return false;
-    try {
-      await this.#backend.drop(this.#queue, token);
-      return true;
-    } catch {
-      return false;
-    }
+    return (await this.#backend.drop?.(this.#queue, token).catch(() => false)) ?? false;
   }
 
   async #open(): Promise<Worker> {

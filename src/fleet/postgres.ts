@@ -48,10 +48,10 @@ CREATE TABLE IF NOT EXISTS tenon_fleet.locks (
 function poolOptions({ url }: StoreAddress): pg.PoolConfig {
   const { ssl, ...place } = parseIntoClientConfig(url);
   // Only `sslmode=no-verify` says in so many words that the certificate is not looked at.
-  const checked = ssl === undefined || ssl === false ? {} : { ssl: { ...CHECKED_TLS, ...(ssl === true ? {} : ssl) } };
+  const checked = typeof ssl === "boolean" ? ssl && CHECKED_TLS : { ...CHECKED_TLS, ...ssl };
   return {
     ...place,
-    ...checked,
+    ...(ssl === undefined ? {} : { ssl: checked }),
     ...{ max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_MILLISECONDS },
     ...{ query_timeout: QUERY_MILLISECONDS, statement_timeout: QUERY_MILLISECONDS, keepAlive: true },
     options: `-c search_path=${QUEUE_SCHEMA}`,

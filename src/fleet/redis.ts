@@ -144,8 +144,8 @@ return {version, redis.call('HGET', KEYS[1], 'd')}`;
 const FENCE_LIFETIME_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * KEYS: lock, fence. ARGV: owner, time to live, lifetime of the counter, the longest time to live that a lock has. A counter that was lost with the server's data goes on from the server's clock, which is
- * ahead of every count.
+ * KEYS: lock, fence. ARGV: owner, time to live, lifetime of the counter, the longest time to live that a lock has. A counter that was lost with
+ * the server's data goes on from the server's clock, which is ahead of every count.
  */
 const LOCK = `${CAREFULLY}
 local owner = text(KEYS[1])
@@ -156,10 +156,10 @@ if owner then return false end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local count = math.max(number(text(KEYS[2])) + 1, clock)
-local text = string.format('%.0f', count)
-redis.call('SET', KEYS[2], text, 'PX', ARGV[3])
+local counted = string.format('%.0f', count)
+redis.call('SET', KEYS[2], counted, 'PX', ARGV[3])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return text`;
+return counted`;
 
 /** KEYS: lock, fence. ARGV: count, time to live, lifetime of the counter. */
 const EXTEND = `${CAREFULLY}
@@ -189,7 +189,7 @@ class RedisStore implements FleetStore {
     this.#client.on("ready", () => options.observer.unreachable(null));
     this.#outages = new Outages(options.observer, isPassing);
     const connection = { url: address.url, ...LASTING, ...tlsOf(address) };
-    const drop = (queue: Queue, token: string): Promise<void> => this.#dropJob(queue, token);
+    const drop = (queue: Queue, token: string): Promise<boolean> => this.#dropJob(queue, token);
     const shared = { prefix: this.#prefix, queue: "wake-ups", outages: this.#outages, drop };
     this.queue = new BullQueue({ connection: connection as never, ...shared }, options);
   }
@@ -199,14 +199,15 @@ class RedisStore implements FleetStore {
   }
 
   /** What was taken last is the first of those that are active. */
-  async #dropJob(queue: Queue, token: string): Promise<void> {
+  async #dropJob(queue: Queue, token: string): Promise<boolean> {
     const active = queue.toKey("active");
     for (const id of await this.#client.lrange(active, 0, MAX_LOOKED_AT_JOBS - 1)) {
       const [job, lock] = [queue.toKey(id), queue.toKey(`${id}:lock`)];
       if ((await this.#client.get(lock)) !== token) continue;
       await this.#client.multi().lrem(active, 0, id).srem(queue.toKey("stalled"), id).del(job, lock).exec();
-      return;
+      return true;
     }
+    return false;
   }
 
   async read(key: string): Promise<StoredRecord | null> {

@@ -169,8 +169,8 @@ export function parseWithLibrary(file: string, text: string, context: LibraryCon
   const documents = compose(file, text, context);
   const document = documents?.[0];
   if (documents === null || document === undefined) return nothing;
-  const isOdd = document.errors.length > 0 || !context.yaml.isMap(document.contents);
-  const foreign = isOdd ? foreignFormat(file, text, kind.noun) : null;
+  const isMapping = document.errors.length === 0 && context.yaml.isMap(document.contents);
+  const foreign = isMapping ? null : foreignFormat(file, text, kind.noun);
   if (foreign !== null) {
     context.report(foreign);
     return nothing;

@@ -166,7 +166,7 @@ function missingColon(error: YAMLError, text: string): Explanation | null {
 /** A dash left of those of its list, and right of the list's key. */
 function misplacedDash(error: YAMLError, text: string): Explanation | null {
   const blanks = /^ *(?=- )/.exec(restOfLine(text, error.pos[0]))?.[0];
-  if (blanks === undefined || !/(?:^|\n) *$/.test(text.slice(0, error.pos[0]))) return null;
+  if (blanks === undefined || text.slice(lineStart(text, error.pos[0]), error.pos[0]).trim() !== "") return null;
   return {
     code: "yaml-syntax",
     summary: "the indentation does not fit",
@@ -179,8 +179,8 @@ function misplacedDash(error: YAMLError, text: string): Explanation | null {
 /** A line that is indented more deeply than the key above it, whose value it is read as. */
 function deeperLine(error: YAMLError, text: string): Explanation | null {
   const value = restOfLine(text, error.pos[0]);
-  const lineStart = text.lastIndexOf("\n", error.pos[0] - 1) + 1;
-  const [before = "", indentation = "", key] = /^( *(?:- +)*)([\w-]+):/.exec(text.slice(lineStart, error.pos[0])) ?? [];
+  const line = text.slice(lineStart(text, error.pos[0]), error.pos[0]);
+  const [before = "", indentation = "", key] = /^( *(?:- +)*)([\w-]+):/.exec(line) ?? [];
   const nextLine = error.pos[0] + value.length + 1;
   const blanks = /^ *(?=[\w-]+:(?:\s|$))/.exec(restOfLine(text, nextLine))?.[0].length ?? 0;
   if (before === "" || /:(?:\s|$)/.test(value) || blanks <= indentation.length) return null;
@@ -191,6 +191,10 @@ function deeperLine(error: YAMLError, text: string): Explanation | null {
     fix: `Begin it in column ${indentation.length + 1}, as \`${key}\` does.`,
     at: nextLine + blanks,
   };
+}
+
+function lineStart(text: string, offset: number): number {
+  return offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
 }
 
 function unaligned(error: YAMLError): Explanation {

@@ -212,8 +212,7 @@ function isKnownLine(line: JsonObject): boolean {
   return type !== undefined && LINE_TYPES.has(type);
 }
 
-/** A line that is no object is passed over: the last may be cut off, as that of a run that was killed. */
-/** @returns null: there is more than is read */
+/** A line that is no object is passed over: the last may be cut off, as that of a run that was killed. @returns null: there is more than is read */
 function linesOf(text: string): JsonObject[] | null {
   const lines: JsonObject[] = [];
   let left = MAX_DRAFT_VALUES;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { here } from "../cli/here.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "../cli/run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT, type RunOptions, run } from "../cli/run.ts";
 
 test("git is asked for the commit without the token, and runs nothing that a folder's settings name", async () => {
   // The project folder is itself what git takes for a bare repository: files that a pull request can bring.
@@ -349,6 +349,12 @@ test("a file whose name holds a replacement character is part of the base", asyn
   expect(stdout).toContain("This change, compared with HEAD: nothing.");
 });
 
+async function expectCompared(cwd: string, options: RunOptions): Promise<void> {
+  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
+  const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
+  expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
+}
+
 test("file names that are not UTF-8 do not keep the base from being read", async () => {
   const { cwd, options } = await pullRequest();
   const names = ["a\xff.txt", "a\xfe.txt"].map((name) =>
@@ -357,9 +363,7 @@ test("file names that are not UTF-8 do not keep the base from being read", async
   for (const name of names) await writeFile(name, "x");
   git(cwd, "add", "--all");
   git(cwd, "commit", "--quiet", "--message", "names");
-  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
-  const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
-  expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
+  await expectCompared(cwd, options);
 });
 
 test("links that no checkout can make do not keep the base from being read", async () => {
@@ -373,9 +377,7 @@ test("links that no checkout can make do not keep the base from being read", asy
     git(cwd, "update-index", "--add", "--cacheinfo", `120000,${object},${name}`);
   }
   git(cwd, "commit", "--quiet", "--message", "links");
-  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
-  const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
-  expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
+  await expectCompared(cwd, options);
 });
 
 test("paths and links that are too long for this machine do not keep the base from being read", async () => {
@@ -390,9 +392,7 @@ test("paths and links that are too long for this machine do not keep the base fr
     git(cwd, "update-index", "--add", "--cacheinfo", `${mode},${object},${name}`);
   }
   git(cwd, "commit", "--quiet", "--message", "long");
-  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
-  const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
-  expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
+  await expectCompared(cwd, options);
 });
 
 test("a path beneath a link is found among thousands of deep ones, whatever stands between them", async () => {
