@@ -12,6 +12,8 @@ import { reasonOf, type StoreOptions } from "./store.ts";
 
 /** How long a wait for a job takes at most, and so an end in order. */
 const TAKE_SECONDS = 1;
+/** So long after a signal, and at the end, a server is waited for that does not answer. */
+const END_MILLISECONDS = 1_500;
 /** After a failure of the store. */
 const RETRY_MILLISECONDS = 500;
 /** Whether a worker is alive is for the lock of the account to say: a job is put back however often its worker was killed. */
@@ -58,10 +60,12 @@ export class BullQueue implements FleetQueue {
     this.#queue.on("error", this.#report);
   }
 
+  #isClosed = false;
   #hasFailed = false;
   /** Since its last answer. */
   #isDown = false;
   readonly #report = (error: Error): void => {
+    if (this.#isClosed) return;
     this.#hasFailed = true;
     this.#isDown = true;
     this.#options.observer.unreachable(reasonOf(error).reason);
@@ -99,7 +103,8 @@ export class BullQueue implements FleetQueue {
   async take(signal: AbortSignal): Promise<Lease | null> {
     while (!signal.aborted) {
       const token = randomUUID();
-      const job = await this.#next(token);
+      // A job that comes of what is left under way is put back when its lease is over.
+      const job = await beforeEnd(this.#next(token), signal);
       if (job === undefined) continue;
       if (isSound(job)) return new BullLease(job, token, this.#options);
       // Nothing that Tenon has put there.
@@ -159,8 +164,29 @@ export class BullQueue implements FleetQueue {
   }
 
   async close(): Promise<void> {
-    await this.#worker?.close(true).catch(() => {});
-    await this.#queue.close().catch(() => {});
+    this.#isClosed = true;
+    const closing = Promise.allSettled([this.#worker?.close(true), this.#queue.close()]);
+    // A server that does not answer says no goodbye: without an end of the connection the process would go on.
+    if ((await beforeEnd(closing, AbortSignal.abort())) === undefined) await this.#queue.disconnect().catch(() => {});
+  }
+}
+
+/** @returns undefined: the signal came END_MILLISECONDS ago, and there is no answer yet */
+async function beforeEnd<Answer>(asked: Promise<Answer>, signal: AbortSignal): Promise<Answer | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  let end = (): void => {};
+  const ended = new Promise<undefined>((resolve) => {
+    end = () => {
+      timer = setTimeout(resolve, END_MILLISECONDS, undefined);
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end);
+  });
+  try {
+    return await Promise.race([asked, ended]);
+  } finally {
+    signal.removeEventListener("abort", end);
+    clearTimeout(timer);
   }
 }
 

@@ -75,6 +75,18 @@ describe.each(["redis", "postgres"] as const)("%s", (engine) => {
     await expectApplied(fleet.accounts);
   });
 
+  test("one signal ends a worker that runs nothing, though the server is gone", async () => {
+    const server = await Outage.of(engine);
+    const fleet = await fleetOf(1);
+    const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+    const worker = await startedWorker(options, []);
+    expect((await run(["fleet", "validate"], options)).code).toBe(0);
+    await server.begin();
+    await worker.untilSaid("is lost");
+    worker.child.kill("SIGTERM");
+    expect(await worker.end).toMatchObject({ code: 143 });
+  });
+
   test("an outage after a first signal does not break the apply that is being finished", async () => {
     const server = await Outage.of(engine);
     const fleet = await fleetOf(1, { latencyMilliseconds: 400 });
