@@ -175,9 +175,8 @@ class FleetWorker {
       return `worker ${this.name} has no folder for plans: start it with --plans`;
     }
     if (request.command === "validate" || (await tokenTextOf(this.#terminal, account)) !== "") return null;
-    const isVariable = "env" in account.token;
-    const where = "env" in account.token ? account.token.env : account.token.file;
-    const fix = isVariable ? `start it with ${where} set` : `put the token into ${where} there`;
+    const { token } = account;
+    const fix = "env" in token ? `start it with ${token.env} set` : `put the token into ${token.file} there`;
     return `worker ${this.name} has no token for ${account.name}: ${fix}`;
   }
 

@@ -1,5 +1,6 @@
 /** A store on PostgreSQL: records and locks in tables of Tenon's, and BullMQ for the queue in a schema of its own. */
 
+import type { ConnectionOptions } from "node:tls";
 import {
   assertSchemaCompatibility,
   createPostgresBackend,
@@ -9,7 +10,7 @@ import {
   UnsupportedPostgresVersionError,
 } from "bullmq";
 import pg from "pg";
-import { parseIntoClientConfig } from "pg-connection-string";
+import { parse, parseIntoClientConfig } from "pg-connection-string";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { CHECKED_TLS } from "../model/tls.ts";
 import { BullQueue } from "./bullmq.ts";
@@ -46,17 +47,34 @@ CREATE TABLE IF NOT EXISTS tenon_fleet.locks (
   PRIMARY KEY (prefix, account));`;
 
 function poolOptions({ url }: StoreAddress): pg.PoolConfig {
-  const { ssl, ...place } = parseIntoClientConfig(url);
-  // Only `sslmode=no-verify` says in so many words that the certificate is not looked at.
-  const checked = typeof ssl === "boolean" ? ssl && CHECKED_TLS : { ...CHECKED_TLS, ...ssl };
+  const { ssl: _, ...place } = parseIntoClientConfig(url);
   return {
     ...place,
-    ...(ssl === undefined ? {} : { ssl: checked }),
+    ssl: tlsOf(url),
     ...{ max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_MILLISECONDS },
     ...{ query_timeout: QUERY_MILLISECONDS, statement_timeout: QUERY_MILLISECONDS, keepAlive: true },
     options: `-c search_path=${QUEUE_SCHEMA}`,
   };
 }
+
+/**
+ * The TLS that an address asks for, or else PGSSLMODE; false: none. Always given to pg: what it finds itself, NODE_TLS_REJECT_UNAUTHORIZED could
+ * weaken. Only `no-verify` says in so many words that the certificate is not looked at.
+ */
+function tlsOf(url: string): pg.PoolConfig["ssl"] {
+  const { ssl = process.env["PGSSLMODE"] ?? false } = parse(url);
+  const word = new URL(url).searchParams.get("sslmode") ?? ssl;
+  if (ssl === false || OFF.has(word)) return false;
+  return {
+    ...(typeof ssl === "object" ? (ssl as ConnectionOptions) : {}),
+    ...CHECKED_TLS,
+    ...(word === "no-verify" ? UNCHECKED : {}),
+  };
+}
+
+/** Words for no TLS at all. */
+const OFF: ReadonlySet<unknown> = new Set(["", "disable", "allow"]);
+const UNCHECKED = { rejectUnauthorized: false };
 
 export async function preparePostgres(address: StoreAddress): Promise<Diagnostic | null> {
   return withClient(address, async (client) => {

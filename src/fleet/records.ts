@@ -406,14 +406,20 @@ function validatorOf(kind: keyof Kinds): ReturnType<typeof compiledSchema> {
 const ESCAPE = String.fromCharCode(27);
 /** The colours that Tenon writes are the one thing that a report may tell a terminal: others hide text. */
 const COLOUR = new RegExp(`(${ESCAPE}\\[(?:[12]|22|3[1236]|39)m)`);
-const END_COLOUR: RegExp = new RegExp(`^${ESCAPE}\\[(?:22|39)m$`);
+/** What ends a weight, and what ends a colour. */
+const ENDS = { weight: `${ESCAPE}[22m`, colour: `${ESCAPE}[39m` };
 const NO_COLOUR = `${ESCAPE}[0m`;
+
+const WEIGHT = /\[(?:[12]|22)m$/;
+const HUE = /\[3\dm$/;
 
 /** What a worker reported, as it may be printed: whoever can write to the store must be able neither to steer a terminal nor to break a document. */
 export function printable(outcome: Ran): Ran {
   const pieces = outcome.text.split(COLOUR);
   const text = pieces.map((piece, index) => (index % 2 === 1 ? piece : escapeLines(piece))).join("");
-  const isOpen = pieces.length > 1 && !END_COLOUR.test(pieces.at(-2) ?? "");
+  const signs = pieces.filter((_, index) => index % 2 === 1);
+  const last = (kind: RegExp): string | undefined => signs.findLast((sign) => kind.test(sign));
+  const isOpen = [last(WEIGHT) ?? ENDS.weight, last(HUE) ?? ENDS.colour].join("") !== ENDS.weight + ENDS.colour;
   const document = isJson(outcome.document) ? visibleJson(withoutTabs(outcome.document)) : null;
   return { ...outcome, text: isOpen ? `${text}${NO_COLOUR}` : text, document };
 }

@@ -10,9 +10,9 @@ import type { FleetQueue } from "./queue.ts";
 /** The most octets of a record: the text and document of some fifty thousand changes. */
 export const MAX_RECORD_OCTETS: number = 64 * 1024 * 1024;
 
-/** How long a record is kept that nobody writes again, where nothing else is said. */
 /** A lock that says that it lasts longer is nobody's: a lease is of an hour at most. */
 export const MAX_LOCK_MILLISECONDS: number = 24 * 60 * 60 * 1000;
+/** How long a record is kept that nobody writes again, where nothing else is said. */
 export const RECORD_LIFETIME_MILLISECONDS: number = 7 * 24 * 60 * 60 * 1000;
 
 /** A record as it was read. */

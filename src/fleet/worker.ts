@@ -225,8 +225,9 @@ class AccountTurn {
     const ended = isUnreadable || ["done", "cancelled", "collected"].includes(found.value?.state ?? "");
     if (ended || (request === null && version === 0)) return this.#forget(pending.run);
     if (request === null) {
-      // Of another release of Tenon, perhaps: whoever asked would wait in vain.
+      // Of another release of Tenon, perhaps, which another worker has.
       const reason = `what is asked for cannot be read by worker ${this.#options.name}: use the same Tenon everywhere`;
+      if (await this.#leave(key, found, reason, fence)) return;
       const done: RunState = { state: "done", outcome: this.#options.fail(reason), plan: null };
       if (await this.#records.write("state", key, done, found.version, fence)) await this.#forget(pending.run);
       return;
@@ -268,15 +269,7 @@ class AccountTurn {
     const attempts = found.value !== null && "attempts" in found.value ? found.value.attempts + 1 : 1;
     const own = await this.#accountToRun(have, request, pending);
     if (typeof own === "string") {
-      const since = found.value?.state === "refused" ? found.value.since : Date.now();
-      if (!this.#isRefusedForLong(since)) {
-        this.#isLeft = true;
-        this.#options.observe({ type: "refused", account: name, reason: own });
-        const reason = own.slice(0, MAX_LINE_CHARACTERS);
-        const refused: RunState = { state: "refused", attempts: 0, since, reason };
-        await this.#records.write("state", key, refused, found.version, fence);
-        return;
-      }
+      if (await this.#leave(key, found, own, fence)) return;
       return this.#end(asked, found.version, { outcome: this.#options.fail(own), plan: null }, fence);
     }
     if (attempts > MAX_ATTEMPTS) {
@@ -299,6 +292,17 @@ class AccountTurn {
     const postponed: RunState = { state: "postponed", attempts: attempts - 1, since, until };
     await this.#records.write("state", key, postponed, found.version + 1, fence);
     this.#putBack(result.postponedMilliseconds);
+  }
+
+  /** Leaves a run to other workers. @returns false: each has refused it for long */
+  async #leave(key: string, { version, value }: Found<RunState>, reason: string, fence: Fence): Promise<boolean> {
+    const since = value?.state === "refused" ? value.since : Date.now();
+    if (this.#isRefusedForLong(since)) return false;
+    this.#isLeft = true;
+    this.#options.observe({ type: "refused", account: this.#lease.account, reason });
+    const refused: RunState = { state: "refused", attempts: 0, since, reason: reason.slice(0, MAX_LINE_CHARACTERS) };
+    await this.#records.write("state", key, refused, version, fence);
+    return true;
   }
 
   async #run(account: FleetAccount, request: RunRequest, pending: PendingRun | null, hold: Hold): Promise<RunResult> {
@@ -371,11 +375,14 @@ class AccountTurn {
     const own = await this.#accountToRun(have, request, null);
     let outcome: Ran;
     if (typeof own === "string") {
-      const refusedSince = last?.refusedSince ?? Date.now();
+      const since = last?.refusedSince ?? 0;
+      // Of an earlier time, after which nobody has tried.
+      const isOld = this.#isRefusedForLong(since + REFUSED_LEASES * this.#options.leaseMilliseconds);
+      const refusedSince = isOld ? Date.now() : since;
       if (!this.#isRefusedForLong(refusedSince)) {
         this.#isLeft = true;
         this.#options.observe({ type: "refused", account: name, reason: own });
-        await this.#records.write("scheduled", key, { at: last?.at ?? 0, refusedSince }, version, fence);
+        if (isOld) await this.#records.write("scheduled", key, { at: last?.at ?? 0, refusedSince }, version, fence);
         return;
       }
       // Nobody waits for it who would notice: whoever looks at the fleet must see it.

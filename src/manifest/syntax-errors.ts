@@ -332,12 +332,16 @@ const FOREIGN: readonly ForeignFormat[] = [
   },
 ];
 
+/** Whoever writes that writes YAML, whatever else stands there. */
+const OWN_START = /^(?:tenon|fleet):/m;
+
 /** Further lines look like those of the first. */
 const FOREIGN_CHARACTERS = 65_536;
 
 /** Of a text that YAML cannot read: what it is, if other tools write it. @param noun `A manifest` */
 export function foreignFormat(file: string, text: string, noun: string): Diagnostic | null {
   const head = text.slice(0, FOREIGN_CHARACTERS);
+  if (OWN_START.test(head)) return null;
   for (const { pattern, name, fix } of FOREIGN) {
     const found = pattern.exec(head);
     if (found === null) continue;

@@ -20,6 +20,7 @@ test("a forged report hides nothing on a terminal, leaves no colour behind, and 
   expect(textOf(own)).toBe(own);
   expect(textOf("\u001b[8mhidden\u001b[30;40m\u001b[7m")).toBe("\\u{1b}[8mhidden\\u{1b}[30;40m\\u{1b}[7m");
   expect(textOf("\u001b[32mgreen")).toBe("\u001b[32mgreen\u001b[0m");
+  expect(textOf("\u001b[2mdim \u001b[31mred\u001b[39m")).toBe("\u001b[2mdim \u001b[31mred\u001b[39m\u001b[0m");
   const forged = '{"a":\t\r\n"\u009b31m\u202e\u007f"}';
   const { document } = printable({ ...line, text: "", document: forged });
   expect(document).not.toMatch(/[^\x20-\x7e\n]/);

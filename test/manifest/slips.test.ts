@@ -190,6 +190,12 @@ describe("a file of another tool is said to be one:", () => {
     expect(span && sources.position(span.file, span.start)).toMatchObject({ line: 1, column: 1 });
   });
 
+  test("a manifest whose text stands in the first column is none, and its own error is said", async () => {
+    const { diagnostics } = await loadText("domains:\n  - domain: a.example\n    notes: |\nwww  IN A 192.0.2.1\n");
+    expect(diagnostics.map(({ code }) => code)).not.toContain("foreign-format");
+    expect(diagnostics.length).toBeGreaterThan(0);
+  });
+
   test("text within a manifest that looks like one is not", async () => {
     const { diagnostics } = await loadText("x-note: |\n  $ORIGIN example.com.\n  www IN A 192.0.2.1\n");
     expect(diagnostics).toEqual([]);

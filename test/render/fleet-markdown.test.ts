@@ -29,7 +29,30 @@ test("markdown of a report stays markdown as Tenon writes it, and is code where 
     "```text\nopen",
     "`a` <b onclick=x>",
     "see www.evil.example",
+    "~~~\n```\n~~~\n@evil [x](https://e.example)\n```",
+    "see HTTPS://evil.example",
+    "see WWW.evil.example",
+    "~~~",
+    "- ```\n  ```\n\n@evil <img src=x>\n```",
+    "<details>\n```\n<a href=//e.example>x</a>\n```\n</details>",
+    "<details>`<a href=//e.example>x</a>`</details>",
+    "a <code>[x](https://e.example) ![p](//e.example)</code>",
+    "a ` b\n` @evil [x](//e.example) `",
+    "\\`@evil [x](//e.example)`",
+    "/merge",
+    "```mermaid\ngraph\n```",
+    "see someone/other#12 and !34",
+    "<b>open",
+    "<code>open",
+    "&#64;everyone",
+    "```text\na\n````\n<img src=x>\n```",
+    "<details>\n<summary>x</summary>\n<img src=x>\n\n</details>",
+    "<details>\n<summary><img src=x></summary>\n\n</details>",
+    "    indented\n> quoted",
   ]) {
-    expect(commentOf(forged)).toMatch(/<\/summary>\n\n`{3,}text\n[\s\S]*\n`{3,}\n\n<\/details>/);
+    expect([forged, commentOf(forged)]).toEqual([
+      forged,
+      expect.stringMatching(/<\/summary>\n\n`{3,}text\n[\s\S]*\n`{3,}\n\n<\/details>/),
+    ]);
   }
 });

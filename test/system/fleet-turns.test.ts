@@ -10,7 +10,14 @@ import {
   Submission,
   serveFleet,
 } from "../../src/fleet/index.ts";
-import { Records, type RunRequest, type RunState, stateKey } from "../../src/fleet/records.ts";
+import {
+  Records,
+  type RunRequest,
+  type RunState,
+  SCHEDULE_KEY,
+  scheduledKey,
+  stateKey,
+} from "../../src/fleet/records.ts";
 import type { Fence } from "../../src/fleet/store.ts";
 import type { SubmissionEvent, Submitted } from "../../src/fleet/submit.ts";
 import type { WorkerEvent } from "../../src/fleet/worker.ts";
@@ -98,6 +105,8 @@ interface ServeOptions {
   readonly leaseMilliseconds: number;
   /** Its digest. */
   readonly token: string | null;
+  /** Why each run is left to others. */
+  readonly refusal: string | null;
   observe(event: WorkerEvent): void;
 }
 
@@ -105,14 +114,19 @@ interface ServeOptions {
 function serve(
   store: FleetStore,
   run: (hold: Hold) => RunResult | Promise<RunResult>,
-  { leaseMilliseconds = LEASE_MILLISECONDS, token = null, observe = () => {} }: Partial<ServeOptions> = {},
+  {
+    leaseMilliseconds = LEASE_MILLISECONDS,
+    token = null,
+    refusal = null,
+    observe = () => {},
+  }: Partial<ServeOptions> = {},
 ): () => Promise<void> {
   const stop = new AbortController();
   const serving = serveFleet({
     ...{ store, name: "w", slots: 1, leaseMilliseconds, stop: stop.signal },
     find: async (name) => ({ type: "found", account: { ...ACCOUNT, name } }),
     tokenOf: async () => token,
-    refuses: async () => null,
+    refuses: async () => refusal,
     run: async (_account, _request, _pending, hold) => run(hold),
     fail: (...parts) => ran(1, `${parts.at(-1)}`),
     observe,
@@ -164,7 +178,7 @@ eachEngine((serverOf) => {
 
   test("a lock admits from when its extension was asked for, not from when the answer was read", async () => {
     const store = await open();
-    const leaseMilliseconds = 400;
+    const leaseMilliseconds = 4_000;
     let isLate = true;
     const late = new Proxy(store, {
       get: (target, key) => {
@@ -269,10 +283,32 @@ eachEngine((serverOf) => {
     const asked = await ask(store);
     const key = `run/${asked.run}`;
     expect(await store.write(key, '{"command":"plan","of":"another release"}', 1, null)).toBe(true);
-    serve(store, () => DONE);
+    const refused: string[] = [];
+    const observe = (event: WorkerEvent): void => {
+      if (event.type === "refused") refused.push(event.reason);
+    };
+    // Another worker may be of a release that can.
+    serve(store, () => DONE, { leaseMilliseconds: 300, observe });
     expect(await asked.outcome).toMatchObject({
       outcome: { code: 1, headline: expect.stringContaining("cannot be read by worker w: use") },
     });
+  });
+
+  test("a scheduled comparison that was refused long ago is left to others first", async () => {
+    const store = await open();
+    const records = new Records(store);
+    const request = { command: "drift", flags: { format: "text" }, results: LOOK, messages: LOOK } as const;
+    const schedule = { request: { ...request, saves: false, documents: false }, everyMilliseconds: HOUR_MILLISECONDS };
+    expect(await records.write("schedule", SCHEDULE_KEY, schedule, 0)).toBe(true);
+    const old = { at: 0, refusedSince: Date.now() - HOUR_MILLISECONDS };
+    expect(await records.write("scheduled", scheduledKey("a"), old, 0)).toBe(true);
+    await store.queue.enqueue("a");
+    const seen: string[] = [];
+    const observe = ({ type }: WorkerEvent): void => void seen.push(type);
+    serve(store, () => DONE, { leaseMilliseconds: 500, refusal: "no token", observe });
+    await expect.poll(() => seen.at(-1), { timeout: 30_000 }).toBe("done");
+    expect(seen.slice(0, 2)).toEqual(["refused", "refused"]);
+    expect((await records.read("scheduled", scheduledKey("a"))).value).toMatchObject({ refusedSince: null });
   });
 
   test("a run that is put back is taken again, and counts as no attempt", async () => {

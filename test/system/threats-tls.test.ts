@@ -211,15 +211,19 @@ test("a queue or a collector whose certificate is not trusted, or whose TLS is o
     [old, authority],
   ] as const) {
     const env = { ...fleet.env, ...weak, NODE_EXTRA_CA_CERTS: trust };
-    for (const [scheme, query] of [
-      ["rediss", ""],
-      ["postgres", "/d?sslmode=verify-full"],
-      ["postgres", "/d?sslmode=require"],
-      ["postgres", "/d?ssl=true"],
+    for (const [scheme, query, mode] of [
+      ["rediss", "", ""],
+      ["postgres", "/d?sslmode=verify-full", ""],
+      ["postgres", "/d?sslmode=require", ""],
+      ["postgres", "/d?uselibpqcompat=true&sslmode=require", ""],
+      ["postgres", "/d?ssl=true", "disable"],
+      ["postgres", "/d?ssl=require", ""],
+      ["postgres", "/d", "require"],
     ] as const) {
       const { port, seen } = await reading(tls, scheme === "postgres");
       const queue = `${scheme}://u:THE-PASSWORD@127.0.0.1:${port}${query}`;
-      const { code, stderr } = await runCommand(["fleet", "plan", "--queue", queue], { cwd: fleet.cwd, env });
+      const own = { cwd: fleet.cwd, env: { ...env, PGSSLMODE: mode } };
+      const { code, stderr } = await runCommand(["fleet", "plan", "--queue", queue], own);
       expect([queue, code, seen]).toEqual([queue, 1, []]);
       expect(stderr).not.toContain("THE-PASSWORD");
     }
@@ -231,11 +235,19 @@ test("a queue or a collector whose certificate is not trusted, or whose TLS is o
     const { code } = await runCommand(["fleet", "plan"], { cwd: fleet.cwd, env: { ...env, ...collector } });
     expect([code, seen]).toEqual([0, []]);
   }
-  // One that is trusted is spoken to.
-  const { port, seen } = await reading(GOOD(), false);
-  const env = { ...fleet.env, NODE_EXTRA_CA_CERTS: authority };
-  await runCommand(["fleet", "plan", "--queue", `rediss://u:THE-PASSWORD@127.0.0.1:${port}`], { cwd: fleet.cwd, env });
-  expect(seen.join("")).toContain("THE-PASSWORD");
+  // One that is trusted is spoken to, and one of which nobody shall look at the certificate.
+  for (const [scheme, query, trust] of [
+    ["rediss", "", authority],
+    ["postgres", "/d?sslmode=verify-full", authority],
+    ["postgres", "/d?sslmode=no-verify", ""],
+    ["postgres", "/d?ssl=no-verify", ""],
+  ] as const) {
+    const { port, seen } = await reading(GOOD(), scheme === "postgres");
+    const env = { ...fleet.env, NODE_EXTRA_CA_CERTS: trust };
+    const queue = `${scheme}://u:THE-PASSWORD@127.0.0.1:${port}${query}`;
+    await runCommand(["fleet", "plan", "--queue", queue], { cwd: fleet.cwd, env });
+    expect([queue, seen.join("")]).toEqual([queue, expect.stringContaining("THE-PASSWORD")]);
+  }
 });
 
 test("only a connection with the service's own certificate shows that the service is in a private network", async () => {

@@ -57,28 +57,40 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** The tags that are written here, as a whole. */
-const TAGS = /<(\/?)(details|summary|b|code)( open)?>/g;
-/** What markdown would act on outside of code: other tags and comments, links and images, mentions, addresses. */
-const ACTIVE = /[<>[\]@]|https?:|www\./i;
+/** A line of text outside of code, with its code spans taken out: words, and the signs that are written here. */
+const PROSE = /^(?!\/)(?!.*(?:[#!%]\d|\/\/|www\.))[\w .,:;()'"…→+*#=?!–—/-]*$/i;
+const HEADING = /^<summary>(?:<b>[^<]*<\/b>|<code>[^<]*<\/code>|[\w .,:;()'"…→+–—/-])*<\/summary>$/;
 
-/** Whether a text may be markdown of Tenon's: nothing in it has an effect beyond itself, and nothing is left open that would take in what follows. */
+/**
+ * Whether a text is markdown in the forms that are written here: fences at the start of a line, folds whose lines stand alone, and prose in
+ * which nothing but a code span has an effect. Whatever else markdown may know is not accepted, so that it need not be known.
+ */
 export function isInertMarkdown(text: string): boolean {
+  const lines = text.split("\n");
   let fence = "";
   let folds = 0;
-  for (const line of text.split("\n")) {
-    const [, run = "", word = ""] = /^ {0,3}(`{3,})([^`]*)$/.exec(line) ?? [];
+  for (const [index, line] of lines.entries()) {
+    const isLast = (lines[index + 1] ?? "") === "";
     if (fence !== "") {
-      if (run.length >= fence.length && word.trim() === "") fence = "";
-      continue;
-    }
-    fence = run;
-    if (run !== "") continue;
-    const prose = line.replace(/<code>[^<]*<\/code>/g, "").replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
-    for (const [tag, end, name] of prose.matchAll(TAGS)) if (name === "details" && tag) folds += end === "" ? 1 : -1;
-    if (folds < 0 || ACTIVE.test(prose.replace(TAGS, ""))) return false;
+      if (line === fence) fence = "";
+      // A shorter line of a list or a quote closes no fence; a longer one of blanks and backticks does.
+      else if (/^ {0,3}`{3,}\s*$/.test(line) && line.trim().length >= fence.length) return false;
+    } else if (/^`{3,}(?:diff|text)$/.test(line)) fence = line.replace(/\w+$/, "");
+    else if (/^<details(?: open)?>$/.test(line)) {
+      folds += 1;
+      if (!HEADING.test(lines[index + 1] ?? "")) return false;
+    } else if (line === "</details>") {
+      folds -= 1;
+      if (folds < 0 || !isLast) return false;
+    } else if (HEADING.test(line)) {
+      if (!isLast || !/^<details(?: open)?>$/.test(lines[index - 1] ?? "")) return false;
+    } else if (!PROSE.test(withoutSpans(line))) return false;
   }
   return fence === "" && folds === 0;
+}
+
+function withoutSpans(line: string): string {
+  return line.replace(/(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)/g, "");
 }
 
 // Changes as counts, for a plan or a report.
