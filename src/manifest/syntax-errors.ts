@@ -23,7 +23,8 @@ export function syntaxDiagnostics(file: string, text: string, errors: readonly Y
   for (const error of [...own].sort((a, b) => a.pos[0] - b.pos[0])) {
     const start = Math.min(error.pos[0], text.length);
     if (error.code === "MULTIPLE_DOCS" || (start <= lineEnd && !isSound(error, text))) continue;
-    const { at, ...explanation } = explain(error, text);
+    const { at, follows = false, ...explanation } = explain(error, text);
+    if (follows && diagnostics.some(({ code }) => code === "yaml-syntax")) continue;
     const next = text.indexOf("\n", at ?? start);
     lineEnd = next === -1 ? text.length : next;
     const end = Math.max(start, Math.min(error.pos[1], lineEnd));
@@ -73,6 +74,8 @@ function unclosedBracket(file: string, text: string, { start, bracket, closing, 
 interface Explanation extends Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> {
   /** The offset of what is wrong, where YAML's own error stands elsewhere. */
   readonly at?: number;
+  /** Behind a line that stands in the wrong place, lines that are right read so, too. */
+  readonly follows?: true;
 }
 
 function explain(error: YAMLError, text: string): Explanation {
@@ -96,6 +99,7 @@ function explain(error: YAMLError, text: string): Explanation {
           summary: "a value with `: ` in it must be quoted",
           detail: "In YAML a colon followed by a space ends a key, so this reads as a mapping inside a value.",
           fix: 'Quote the whole value: key: "text: more text". If a nested key was meant, put it on its own line.',
+          follows: true,
         }
       );
     case "TAB_AS_INDENT":
@@ -125,6 +129,7 @@ function unreadable(error: YAMLError): Explanation {
     summary: "the YAML cannot be read",
     detail: sentence(error.message),
     fix: "Check indentation, brackets and quotes here and on the line before.",
+    follows: true,
   };
 }
 

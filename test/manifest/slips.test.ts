@@ -77,6 +77,12 @@ describe("what is wrong with the YAML is said in its own terms:", () => {
       COLUMN,
     ],
     [
+      "a dash left of those above it, and nothing of the lines behind it",
+      `${records("- { type: A, name: www, target: 192.0.2.1 }")} - domain: b.example\n    type: master\n    soa_email: a@b.example\n`,
+      `8:2 ${unindented}`,
+      COLUMN,
+    ],
+    [
       "a key right of those of its entry",
       "domains:\n  - domain: example.com\n     type: master\n     soa_email: a@example.com\n",
       `4:6 ${unindented}`,
