@@ -143,6 +143,7 @@ export class EditorMessages extends AbstractMessageReader implements MessageRead
       if (id !== undefined) this.#answer(id, SERVER_NOT_INITIALIZED, "The first request is initialize.");
       return;
     }
+    if (!hasFieldsOf(method, message["params"])) return;
     this.#callback(message as unknown as Message);
   }
 
@@ -161,6 +162,19 @@ export class EditorMessages extends AbstractMessageReader implements MessageRead
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Notifications whose fields the protocol's library takes for granted outside its own error handling. Those of others it looks after. */
+function hasFieldsOf(method: string | undefined, params: unknown): boolean {
+  const fields = isObject(params) ? params : {};
+  if (method === "$/cancelRequest") return typeof fields["id"] === "string" || typeof fields["id"] === "number";
+  if (method !== "workspace/didChangeWorkspaceFolders") return true;
+  const { added, removed } = isObject(fields["event"]) ? fields["event"] : {};
+  return [added, removed].every((folders) => Array.isArray(folders) && folders.every(hasUri));
+}
+
+function hasUri(folder: unknown): boolean {
+  return isObject(folder) && typeof folder["uri"] === "string";
 }
 
 /** Whether a header can still come of it: a terminal, or another protocol, is told at once. */

@@ -109,6 +109,29 @@ test("broken JSON, what is no request, and bad parameters are answered, and the 
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
+test("notifications without their fields are ignored, and the server goes on without a word", async () => {
+  const initialize = {
+    id: 1,
+    method: "initialize",
+    params: { processId: null, rootUri: null, capabilities: { workspace: { workspaceFolders: true } } },
+  };
+  const shapeless = [{}, { id: null }, { event: {} }, { event: { added: [{}], removed: [null] } }, { changes: [null] }];
+  const methods = ["$/cancelRequest", "workspace/didChangeWorkspaceFolders", "workspace/didChangeWatchedFiles"];
+  const documents = ["didOpen", "didChange", "didClose", "didSave"].map((name) => `textDocument/${name}`);
+  const notifications = [...methods, ...documents].flatMap((method) => shapeless.map((params) => ({ method, params })));
+  const { code, answers, stderr } = await send(
+    [
+      message(initialize),
+      message({ method: "initialized", params: {} }),
+      ...notifications.map(message),
+      message({ id: 2, method: "shutdown" }),
+      EXIT,
+    ].join(""),
+  );
+  expect(answers.filter(({ id }) => id !== undefined && id !== null).map(({ id }) => id)).toEqual([1, 2]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+});
+
 test("before initialize, a request is refused and a notification is ignored", async () => {
   const { code, answers } = await send(
     `${message({ id: 1, method: "textDocument/hover", params: {} })}${message({ method: "initialized", params: {} })}${EXIT}`,
