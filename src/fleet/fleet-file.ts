@@ -7,7 +7,7 @@ import { isWithin, linkText, whereNamedLinkLeads } from "../files/paths.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import { arrange } from "../manifest/assemble.ts";
 import { readManifest } from "../manifest/files.ts";
-import { Budget } from "../manifest/limits.ts";
+import { Budget, Scales } from "../manifest/limits.ts";
 import { Places } from "../manifest/positions.ts";
 import { coerceScalars, validateTree } from "../manifest/validate.ts";
 import { type Diagnostic, hasErrors, Sources, type Span } from "../model/diagnostic.ts";
@@ -163,7 +163,7 @@ async function readAccounts(
   report: (diagnostic: Diagnostic) => void,
 ): Promise<FleetAccount[] | null> {
   const places = new Places();
-  const context = { kind: FLEET_KIND, places, budget: new Budget(), report };
+  const context = { kind: FLEET_KIND, places, budget: new Budget("fleet"), report };
   const file = await readManifest(path, basename(path), sources, context);
   if (file?.tree == null || file.damaged) return null;
   coerceScalars(file.tree, FLEET_SCHEMA, places);
@@ -229,6 +229,10 @@ class AccountReader {
   readonly #paths: Map<string, { readonly holder: JsonObject; readonly key: string }> = new Map();
   /** Whoever has a base URL whose host may get no token: each is reported once. */
   readonly #untrusted: Set<JsonObject> = new Set();
+  /** Of the variables and labels of all accounts: those of the defaults count for each account, as it is listed with them. */
+  readonly #budget: Budget = new Budget("fleet");
+  readonly #scales: Scales = new Scales();
+  readonly #sharedCosts: Partial<Record<"variables" | "labels", number>> = {};
   #isFallbackReported = false;
 
   constructor({ folder, services = LISTED, places, report }: CheckOptions, defaults: Json) {
@@ -394,8 +398,15 @@ class AccountReader {
 
   /** What the defaults have and the entry has, by name. Accounts that say nothing themselves share what the defaults have. */
   #texts(entry: JsonObject, key: "variables" | "labels"): Readonly<Record<string, string>> {
-    if (entry[key] === undefined) return this.#shared[key];
-    return { ...this.#shared[key], ...textsIn(entry[key]) };
+    const [shared, own] = [this.#shared[key], textsIn(entry[key])];
+    this.#sharedCosts[key] ??= this.#costOf(shared);
+    const cost = this.#sharedCosts[key] + this.#costOf(own);
+    if (!this.#budget.take(cost, () => this.#places.firstKeySpan(entry), this.#report)) return {};
+    return entry[key] === undefined ? shared : { ...shared, ...own };
+  }
+
+  #costOf(texts: Readonly<Record<string, string>>): number {
+    return this.#scales.weigh(Object.entries(texts).flat());
   }
 
   #error(holder: JsonObject, code: string, summary: string, detail: string, fix: string, key?: string): null {

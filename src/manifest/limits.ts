@@ -102,8 +102,9 @@ function lengthShown(text: string): number {
   return text.length + (ESCAPED_CHARACTERS - 1) * (text.match(UNSAFE)?.length ?? 0);
 }
 
-/** The characters that the expansion of one project may have. */
+/** The characters that the expansion of one project, or of a fleet file, may have. */
 export class Budget {
+  readonly #noun: "project" | "fleet";
   #left = MAX_EXPANDED_CHARACTERS;
   #read = 0;
   #records = 0;
@@ -111,11 +112,15 @@ export class Budget {
   readonly #copyCosts: WeakMap<object, number> = new WeakMap();
   readonly #lengths: ShownLengths = new ShownLengths();
 
+  constructor(noun: "project" | "fleet" = "project") {
+    this.#noun = noun;
+  }
+
   /** @returns false if there is no room for so much; that is reported once, at the first place */
   take(characters: number, span: () => Span, report: (diagnostic: Diagnostic) => void): boolean {
     this.#left -= characters;
     if (this.#left >= 0) return true;
-    if (!this.#isReported) report(expandsTooFar(span()));
+    if (!this.#isReported) report(expandsTooFar(this.#noun, span()));
     this.#isReported = true;
     return false;
   }
@@ -194,13 +199,15 @@ export function explainRecordLimit(limit: number): string {
   return `A project may have one record for each ${MIN_CHARACTERS_PER_RECORD} characters of its files, and ${MAX_SHORT_PROJECT_RECORDS.toLocaleString("en")} in any case: here ${count}. Each domain counts as two more.`;
 }
 
-function expandsTooFar(span: Span): Diagnostic {
+function expandsTooFar(noun: "project" | "fleet", span: Span): Diagnostic {
+  const inserted =
+    noun === "fleet" ? "aliases and defaults insert" : "aliases, variables, defaults, record sets and zone files insert";
   return {
     code: "expands-too-far",
     severity: "error",
-    summary: "the project becomes too large",
-    detail: `The expanded project is larger than ${MAX_EXPANDED_CHARACTERS / 1024 ** 2} Mi characters. Everything that aliases, variables, defaults, record sets and zone files insert counts each time it is inserted. The limit is exceeded here; the rest is not checked.`,
-    fix: "Shorten what is inserted many times, or divide the project.",
+    summary: `the ${noun} becomes too large`,
+    detail: `The expanded ${noun} is larger than ${MAX_EXPANDED_CHARACTERS / 1024 ** 2} Mi characters. Everything that ${inserted} counts each time it is inserted. The limit is exceeded here; the rest is not checked.`,
+    fix: `Shorten what is inserted many times, or divide the ${noun}.`,
     span,
   };
 }

@@ -106,6 +106,26 @@ test("a fleet file sends no token of the machine to a host that it brings itself
   expect(evil.caught.map(({ request }) => request)).toContain("CONNECT evil.invalid:443");
 });
 
+test("a fleet file whose defaults make thousands of accounts large is refused before they are listed", async () => {
+  const texts = (letter: string, value: string): string =>
+    Array.from({ length: 255 }, (_, index) => `    ${letter}${index}: ${value}\n`).join("");
+  const defaults = `  labels:\n${texts("l", "a".repeat(250))}  variables:\n${texts("v", "a")}`;
+  const fleetFile = (count: number, own: string): string => {
+    const accounts = Array.from({ length: count }, (_, index) => `  - { name: n${index}, token: { env: T }${own} }\n`);
+    return `fleet: 1\ndefaults:\n  project: ./p\n  service: linode\n${defaults}accounts:\n${accounts.join("")}`;
+  };
+  for (const own of ["", ", labels: { a: b }"]) {
+    const cwd = await folder({ "fleet.yaml": fleetFile(9_999, own) });
+    for (const format of ["table", "json"]) {
+      const { code, stdout, stderr } = await run(["fleet", "list", "--format", format], { cwd });
+      expect([code, stdout.length < 2_000]).toEqual([3, true]);
+      expect(stderr).toContain("error[expands-too-far]: the fleet becomes too large\n  --> fleet.yaml:");
+    }
+    const small = await folder({ "fleet.yaml": fleetFile(200, own) });
+    expect((await run(["fleet", "list", "--format", "json"], { cwd: small })).code).toBe(0);
+  }
+});
+
 test("text of manifests and services is no markdown in a fleet's comment and summary", async () => {
   const { cwd, env } = await fleetOf(2);
   const records = `[{ type: TXT, name: t, target: ${JSON.stringify(ACTIVE.replaceAll("\n", " "))}, note: ${JSON.stringify(ACTIVE)} }]`;
