@@ -193,13 +193,21 @@ export async function runByWorkers(
   const store = await openQueue(terminal, flags, all, { telemetry: tracing.telemetry });
   if (store === null) return null;
   const queue = new EmbeddedQueue();
+  const report = (event: SubmissionEvent): void => {
+    if (event.type === "begun" || event.type === "left") observe(event);
+    else sayBeside(terminal, lineOf(event));
+  };
+  const unanswered = (): void => {
+    sayBeside(terminal, "The queue does not answer: what was asked for may still be run.");
+    // Nothing can be taken back. The second signal ends the process.
+    terminal.interrupt.raise("SIGTERM");
+  };
+  const request = requestOf(terminal, command, flags);
+  const submission = new Submission({
+    ...{ store, request, stop: terminal.interrupt.first },
+    ...{ observe: report, unanswered },
+  });
   try {
-    const request = requestOf(terminal, command, flags);
-    const report = (event: SubmissionEvent): void => {
-      if (event.type === "begun" || event.type === "left") observe(event);
-      else sayBeside(terminal, lineOf(event));
-    };
-    const submission = new Submission({ store, request, stop: terminal.interrupt.first, observe: report });
     await submission.open();
     const projects = new Map<string, Promise<string>>();
     // What may stop a run must not find all of it begun.
@@ -225,6 +233,7 @@ export async function runByWorkers(
         }),
     });
   } finally {
+    submission.close();
     await queue.close();
     await store.close();
   }

@@ -47,7 +47,12 @@ export interface SubmissionOptions {
   /** Aborted: what was not begun is taken back. */
   readonly stop: AbortSignal;
   observe(event: SubmissionEvent): void;
+  /** Called once after `stop`: the store does not answer, so that nothing can be taken back, and no apply that has begun is waited for. Default: it is waited for. */
+  unanswered?(): void;
 }
+
+/** So long after `stop` the store may take to answer. */
+const ANSWER_MILLISECONDS = 1_200;
 
 /** What came of an account, and the digest of its saved plan if there is one. */
 export interface Submitted {
@@ -82,10 +87,32 @@ export class Submission {
   /** Versions of all that is waited for, and since when they are the same. */
   #versionsBefore = "";
   #unchangedSince = 0;
+  /** By a clock that never goes back. */
+  #answeredAt = 0;
+  #watch: NodeJS.Timeout | null = null;
 
   constructor(options: SubmissionOptions) {
     this.#options = options;
     this.#records = new Records(options.store);
+    if (options.stop.aborted) this.#watchAnswers();
+    else options.stop.addEventListener("abort", this.#watchAnswers, { once: true });
+  }
+
+  readonly #watchAnswers = (): void => {
+    this.#answeredAt = performance.now();
+    this.#watch = setInterval(() => {
+      const { request, unanswered } = this.#options;
+      const isApplying = request.command === "apply" && [...this.#waiting.values()].some(({ worker }) => worker !== null);
+      if (isApplying || performance.now() - this.#answeredAt < ANSWER_MILLISECONDS) return;
+      this.close();
+      unanswered?.();
+    }, ANSWER_MILLISECONDS / 4).unref();
+  };
+
+  /** What it may still wait for is not watched any more. */
+  close(): void {
+    this.#options.stop.removeEventListener("abort", this.#watchAnswers);
+    if (this.#watch !== null) clearInterval(this.#watch);
   }
 
   /** To be called once, before accounts are submitted. */
@@ -110,6 +137,7 @@ export class Submission {
     await this.#asking.use(async () => {
       await this.#ask(account.name, pending);
       await this.#options.store.queue.wakeUp(account.name);
+      this.#answeredAt = performance.now();
     });
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, {
@@ -155,6 +183,7 @@ export class Submission {
     const workers = new Set(waiting.flatMap(({ worker }) => worker ?? []));
     const keys = [...waiting.map(({ account }) => stateKey(this.#run, account)), ...[...workers].map(workerKey)];
     const versions = await store.versions(keys);
+    this.#answeredAt = performance.now();
     for (const [index, one] of waiting.entries()) {
       if (versions[index] !== one.version) await this.#look(one);
     }
@@ -193,6 +222,7 @@ export class Submission {
   async #takeBack(one: Waiting): Promise<void> {
     const key = stateKey(this.#run, one.account);
     const { version, value } = await this.#records.read("state", key);
+    this.#answeredAt = performance.now();
     if (value?.state === "running" || value?.state === "done") return;
     await this.#cancel(one, version, null);
   }

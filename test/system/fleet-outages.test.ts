@@ -1,5 +1,6 @@
 /** A queue that goes away, is full, or is a replica for a while: what was asked for is done afterwards, and it is said once. */
 
+import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import pg from "pg";
@@ -37,6 +38,17 @@ class Outage {
 
   async end(): Promise<void> {
     this.#server = await this.#server.restart();
+  }
+
+  /** It answers nothing, and its connections stay open. PostgreSQL has a process for each connection. */
+  standStill(): void {
+    const { child } = this.#server;
+    const stop = (signal: "SIGSTOP" | "SIGCONT"): void => {
+      spawnSync("pkill", [`-${signal}`, "--parent", String(child.pid)]);
+      child.kill(signal);
+    };
+    stop("SIGSTOP");
+    onTestFinished(() => stop("SIGCONT"));
   }
 }
 
@@ -85,6 +97,21 @@ describe.each(["redis", "postgres"] as const)("%s", (engine) => {
     await worker.untilSaid("is lost");
     worker.child.kill("SIGTERM");
     expect(await worker.end).toMatchObject({ code: 143 });
+  });
+
+  test.each(["is gone", "stands still"])("one signal ends a command that waits, though the server %s", async (how) => {
+    const server = await Outage.of(engine);
+    const fleet = await fleetOf(2);
+    const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+    const child = start(["fleet", "plan"], options);
+    const done = ended(child);
+    const status = async () => JSON.parse((await run(["fleet", "status", "--format", "json"], options)).stdout);
+    await expect.poll(status, { timeout: 60_000 }).toMatchObject({ queue: { waiting: 2 } });
+    if (how === "is gone") await server.begin();
+    else server.standStill();
+    child.kill("SIGTERM");
+    const { code, stderr } = await done;
+    expect([code, stderr]).toEqual([143, expect.stringContaining("what was asked for may still be run")]);
   });
 
   test("an outage after a first signal does not break the apply that is being finished", async () => {
