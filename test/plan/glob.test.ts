@@ -46,6 +46,20 @@ test("it agrees with the definition", () => {
   );
 });
 
+test("a long part is found wherever it stands, and nowhere else", () => {
+  const letters = fc.constantFrom("a", "b", "ab", "aaaa", "🎉");
+  const some = (most: number) => fc.array(letters, { maxLength: most }).map((all) => all.join(""));
+  const parts = fc.array(letters, { minLength: 17, maxLength: 40 }).map((all) => all.join(""));
+  const cases = fc.tuple(parts, some(40), fc.boolean(), some(40));
+  fc.assert(
+    fc.property(cases, ([part, before, isThere, behind]) => {
+      const text = `${before}${isThere ? part : part.slice(1)}${behind}`;
+      return globMatches(`*${part}*`, text) === text.includes(part);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
 test("an escaped text matches itself, and nothing else", () => {
   expect(globMatches(escapeGlob("a*\\b"), "a*\\b")).toBe(true);
   fc.assert(

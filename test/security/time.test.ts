@@ -24,6 +24,9 @@ test("a glob of addresses and names with two thousand stars is matched without b
     globMatches(glob, LONG);
     compileWithin(glob)(LONG);
   }
+  const part = `${"a".repeat(100_000)}b${"a".repeat(400_000)}`;
+  expect(globMatches(`*${part}*`, "a".repeat(2_000_000))).toBe(false);
+  expect(globMatches(`*${part}*`, `${"a".repeat(1_000_000)}${part}c`)).toBe(true);
   const pattern = `${"*a".repeat(40)}*b`;
   const records = Array.from(
     { length: 2_000 },
