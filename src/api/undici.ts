@@ -63,7 +63,8 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
   // Empty strings keep undici from looking into the process's environment. Plain http is for loopback only, which
   // is never proxied, so that HTTP_PROXY has no use here.
   const noProxy = variable(options.environment, "NO_PROXY") ?? "";
-  const clientFactory = (origin: URL, options: object): Dispatcher => reportingClosedTunnels(new Pool(origin, options));
+  const clientFactory = (origin: URL, given: object): Dispatcher =>
+    reportingTunnels(new Pool(origin, { ...given, headersTimeout: options.timeouts.connect }));
   const dispatchersOf = (connect: buildConnector.BuildOptions | buildConnector.connector) => ({
     direct: new Agent({ ...settings, connect }),
     proxied:
@@ -105,17 +106,23 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
  * A pool of connections to a proxy. It replaces UND_ERR_SOCKET while connecting by another error, because undici would otherwise connect
  * again at once and forever: a proxy that closes every tunnel would be asked thousands of times a second.
  */
-function reportingClosedTunnels(pool: Pool): Dispatcher {
+function reportingTunnels(pool: Pool): Dispatcher {
   const connect = pool.connect.bind(pool) as (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>;
   const reportingConnect = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
     try {
       return await connect(options);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "UND_ERR_SOCKET") throw error;
-      throw Object.assign(new Error("Proxy response missing: it closed the connection"), { code: "PROXY_CLOSED" });
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "UND_ERR_SOCKET") throw proxyError("PROXY_CLOSED", "it closed the connection");
+      if (code === "UND_ERR_HEADERS_TIMEOUT") throw proxyError("PROXY_SILENT", "it took too long");
+      throw error;
     }
   };
   return Object.assign(pool, { connect: reportingConnect }) as Dispatcher;
+}
+
+function proxyError(code: string, why: string): Error {
+  return Object.assign(new Error(`Proxy response missing: ${why}`), { code });
 }
 
 /** The convention of curl: lower case wins, and a proxy without a scheme is an http proxy. */

@@ -102,7 +102,8 @@ export class Submission {
     this.#answeredAt = performance.now();
     this.#watch = setInterval(() => {
       const { request, unanswered } = this.#options;
-      const isApplying = request.command === "apply" && [...this.#waiting.values()].some(({ worker }) => worker !== null);
+      const isApplying =
+        request.command === "apply" && [...this.#waiting.values()].some(({ worker }) => worker !== null);
       if (isApplying || performance.now() - this.#answeredAt < ANSWER_MILLISECONDS) return;
       this.close();
       unanswered?.();

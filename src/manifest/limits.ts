@@ -201,7 +201,9 @@ export function explainRecordLimit(limit: number): string {
 
 function expandsTooFar(noun: "project" | "fleet", span: Span): Diagnostic {
   const inserted =
-    noun === "fleet" ? "aliases and defaults insert" : "aliases, variables, defaults, record sets and zone files insert";
+    noun === "fleet"
+      ? "aliases and defaults insert"
+      : "aliases, variables, defaults, record sets and zone files insert";
   return {
     code: "expands-too-far",
     severity: "error",

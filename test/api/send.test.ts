@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Admission } from "../../src/api/index.ts";
 import { closedPort, error, failureOf, html, json, open, serve, TOKEN } from "./scripted.ts";
 
@@ -203,6 +205,24 @@ describe("nobody there", () => {
     expect(failure.nobodyListens).toBeUndefined();
     expect(clock.slept.reduce((a, b) => a + b)).toBe(30_000);
     expect(failure.attempts).toBe(clock.slept.length + 1);
+  });
+
+  it("beyond a proxy that never answers is said once connecting has taken too long, and nothing was sent", async () => {
+    const sockets = new Set<Socket>();
+    const proxy = createServer((socket) => void sockets.add(socket.on("error", () => {}))).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    });
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+    const options = { environment, timeouts: { connect: 300 }, retryForSeconds: 0 };
+    const { api } = await open("https://api.example.com/v4", options);
+    expect(failureOf(await api.send(POST))).toMatchObject({
+      type: "unreachable",
+      effect: "none",
+      message: "the proxy does not connect to api.example.com: Proxy response missing: it took too long",
+    });
   });
 
   it.each(["127.0.0.1", "localhost", "127.7.7.7"])("on this machine (%s) is told after 2 seconds", async (host) => {
