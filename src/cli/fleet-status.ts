@@ -61,6 +61,7 @@ async function serveStatus(terminal: Terminal, reader: Pick<StatusReader, "read"
   const { serveHttp } = await import("../watch/index.ts");
   const { renderStatusPage, statusParts } = await import("../render/html/fleet-status-page.ts");
   const live = new LiveStatus(reader, statusParts);
+  let page: { readonly of: FleetStatus; readonly text: Buffer } | null = null;
   const answer = async (path: string): Promise<Answer | StreamAnswer> => {
     if (path === "/events") return { type: "text/event-stream", begin: (response) => live.add(response) };
     if (!["/", "/metrics", "/healthz"].includes(path))
@@ -73,7 +74,8 @@ async function serveStatus(terminal: Terminal, reader: Pick<StatusReader, "read"
       return { status: 200, text: metricsText(statusMetrics(status, readVersion())) };
     }
     const headers = { "content-security-policy": "frame-ancestors 'none'" };
-    return { status: 200, text: renderStatusPage(status), type: "text/html; charset=utf-8", headers };
+    if (page?.of !== status) page = { of: status, text: Buffer.from(renderStatusPage(status)) };
+    return { status: 200, text: page.text, type: "text/html; charset=utf-8", headers };
   };
   const server = await listen(terminal, { ...at, flag: "--serve", path: "/" }, (reportBug) =>
     serveHttp({ ...at, answer, reportBug }),

@@ -10,10 +10,13 @@ const MAX_STREAMS = 32;
 const MAX_HEADER_BYTES = 8 * 1024;
 const REQUEST_TIMEOUT_MILLISECONDS = 10_000;
 const CHECK_MILLISECONDS = 1_000;
+/** So long a client may take over an answer that does not go on; the largest page has some megabytes. */
+const TAKE_MILLISECONDS = 30_000;
 
 export interface Answer {
   readonly status: number;
-  readonly text: string;
+  /** A Buffer: clients that take it slowly share it. */
+  readonly text: string | Buffer;
   /** Absent: plain text, as Prometheus takes it. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -34,6 +37,8 @@ export interface HttpOptions {
   answer(path: string): Promise<Answer | StreamAnswer> | Answer | StreamAnswer;
   /** Called with what an answer throws, which is a bug: the client gets status 500, and the server goes on. */
   reportBug?(error: unknown): void;
+  /** Default: TAKE_MILLISECONDS. */
+  readonly takeMilliseconds?: number;
 }
 
 export interface WatchServer {
@@ -76,17 +81,17 @@ class Responder {
     try {
       const answer = await answerTo(request, this.#options);
       if ("begin" in answer) this.#stream(request, response, answer);
-      else send(request, response, answer);
+      else this.#send(request, response, answer);
     } catch (error) {
       this.#options.reportBug?.(error);
       if (response.headersSent) response.destroy();
-      else send(request, response, { status: 500, text: "internal error\n" });
+      else this.#send(request, response, { status: 500, text: "internal error\n" });
     }
   }
 
   #stream(request: IncomingMessage, response: ServerResponse, { type, begin }: StreamAnswer): void {
     if (this.#streams.size >= MAX_STREAMS) {
-      send(request, response, { status: 503, text: "Too many pages are open.\n" });
+      this.#send(request, response, { status: 503, text: "Too many pages are open.\n" });
       return;
     }
     response.writeHead(200, { ...HEADERS, "content-type": type });
@@ -98,12 +103,17 @@ class Responder {
     response.on("close", () => this.#streams.delete(response));
     begin(response);
   }
-}
 
-function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  const { status, text, type = PLAIN, headers = {} } = answer;
-  response.writeHead(status, { ...HEADERS, ...headers, "content-type": type, connection: "close" });
-  response.end(request.method === "HEAD" ? "" : text);
+  #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { status, text, type = PLAIN, headers = {} }: Answer,
+  ): void {
+    response.writeHead(status, { ...HEADERS, ...headers, "content-type": type, connection: "close" });
+    response.end(request.method === "HEAD" ? "" : text);
+    const end = setTimeout(() => response.destroy(), this.#options.takeMilliseconds ?? TAKE_MILLISECONDS).unref();
+    response.on("close", () => clearTimeout(end));
+  }
 }
 
 async function answerTo(request: IncomingMessage, options: HttpOptions): Promise<Answer | StreamAnswer> {

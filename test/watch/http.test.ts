@@ -5,10 +5,18 @@ import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { type HttpOptions, metricsText, serveHttp } from "../../src/watch/index.ts";
 
-async function served(options: Pick<HttpOptions, "answer" | "reportBug">): Promise<string> {
+async function served(options: Omit<HttpOptions, "host" | "port">): Promise<string> {
   const server = await serveHttp({ host: "127.0.0.1", port: 0, ...options });
   onTestFinished(() => server.close());
   return `http://127.0.0.1:${server.port}`;
+}
+
+/** The status of a health check; 0: nobody answers. */
+function health(base: string): Promise<number> {
+  return fetch(`${base}/healthz`, { signal: AbortSignal.timeout(1_000) }).then(
+    ({ status }) => status,
+    () => 0,
+  );
 }
 
 /** The answer with its head alone: the connection stays open until the server closes it. */
@@ -60,14 +68,20 @@ test("connections that ask for nothing keep nobody away for long", async () => {
     onTestFinished(() => void socket.destroy());
     socket.on("error", () => {});
   }
-  const status = () =>
-    fetch(`${base}/healthz`, { signal: AbortSignal.timeout(1_000) }).then(
-      (one) => one.status,
-      () => 0,
-    );
-  await expect.poll(status, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => health(base), { timeout: 5_000 }).toBe(0);
   // Ten seconds, and one until the server looks.
-  await expect.poll(status, { timeout: 60_000 }).toBe(200);
+  await expect.poll(() => health(base), { timeout: 60_000 }).toBe(200);
+});
+
+test("clients that do not take their answer keep nobody away for long", async () => {
+  const page = Buffer.alloc(32 * 1024 * 1024, "a");
+  const answer = (path: string) => ({ status: 200, text: path === "/" ? page : "ok\n" });
+  const base = await served({ answer, takeMilliseconds: 1_000 });
+  const pages = await Promise.all(Array.from({ length: 64 }, () => opened(base)));
+  onTestFinished(() => pages.forEach((one) => void one.destroy()));
+  await expect.poll(() => health(base), { timeout: 30_000 }).toBe(200);
+  const whole = await (await fetch(base)).text();
+  expect(whole.length).toBe(page.length);
 });
 
 test("a request with a longer head than anything needs is refused", async () => {
