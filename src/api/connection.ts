@@ -108,8 +108,21 @@ export interface ClientApi extends ReadClient, Api {
 /** setTimeout takes no more than 2^31 - 1. */
 const MAX_TIMER_MILLISECONDS = 2_147_483_647;
 
+/**
+ * The time of a machine whose clock may be set back while somebody waits for a time: it goes on from where it was, and takes every step forward.
+ * @param wall milliseconds since the epoch @param ticks milliseconds since any moment, never set
+ */
+export function forwardClock(wall: () => number, ticks: () => number): () => number {
+  let ahead = Number.NEGATIVE_INFINITY;
+  return () => {
+    const passed = ticks();
+    ahead = Math.max(ahead, wall() - passed);
+    return Math.trunc(passed + ahead);
+  };
+}
+
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: forwardClock(Date.now, () => performance.now()),
   sleep: (milliseconds, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

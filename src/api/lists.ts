@@ -280,6 +280,7 @@ function parsePage(body: Json, number: number, pageSize: number): Page | string 
   const [page, pages, results] = [count(body["page"]), count(body["pages"]), count(body["results"])];
   if (page === null || pages === null || results === null) return "`page`, `pages` or `results` is not a number";
   if (pages > MAX_PAGES) return `${pages} pages are more than Tenon reads`;
+  if (pages > Math.max(1, results)) return `${pages} pages came of ${results} objects`;
   // Image lists answer page 0 of 0 when they are empty.
   const empty = pages === 0 && results === 0 && items.length === 0;
   if (page !== number && !empty) return `page ${page} came where page ${number} was asked for`;

@@ -205,17 +205,22 @@ export function resolveText(reference: Reference, products: Products): Resolved<
   return typeof value === "string" && value !== "" ? { ok: true, value } : { ok: false, missing: reference };
 }
 
-/** `.` and `..` would change the path, even percent-encoded. */
+/** `.` and `..` would change the path, even percent-encoded; beyond 2^53 a number is read as that of another object. */
 function isSegment(value: Json | undefined): value is ObjectId {
-  return typeof value === "number" || (typeof value === "string" && !["", ".", ".."].includes(value));
+  return isId(value) && !["", ".", ".."].includes(String(value));
 }
 
-/** The produced fields of an answer; null if one is missing. */
+function isId(value: Json | undefined): value is ObjectId {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+/** The produced fields of an answer; null if one is missing, or is a number that no id can be. */
 export function readProducts(produced: Produced, body: Json): ProducedFields | null {
   const fields = new Map<string, Json>();
   for (const [name, path] of Object.entries(produced.fields)) {
     const value = readField(body, path);
     if (value === undefined || value === null) return null;
+    if (typeof value === "number" && !Number.isSafeInteger(value)) return null;
     fields.set(name, value);
   }
   return fields;
@@ -235,5 +240,5 @@ export function readAdopted(produced: Produced, item: Json, id: ObjectId): Produ
 export function readId(produced: Produced | null, body: Json): ObjectId | null {
   const path = produced === null ? "id" : (produced.fields["id"] ?? "id");
   const id = isJsonObject(body) ? readField(body, path) : undefined;
-  return typeof id === "number" || typeof id === "string" ? id : null;
+  return isId(id) ? id : null;
 }

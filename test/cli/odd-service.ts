@@ -32,15 +32,17 @@ export interface Fault {
   readonly body?: string;
 }
 
-/** What `fault` does not fail reaches the service behind it. It is told `METHOD path`, without the query. */
+/** What `fault` does not fail reaches the service behind it. It is told `METHOD path`, without the query, as is `alter`, which rewrites answers. */
 export function failing(
   { baseUrl }: { readonly baseUrl: string },
   fault: (request: string) => Fault | "silence" | null,
+  alter: (request: string, answer: string) => string = (_request, answer) => answer,
 ): Promise<OddService> {
   const { origin } = new URL(baseUrl);
   return oddService((incoming, response) => {
-    const failed = fault(`${incoming.method} ${incoming.url?.split("?", 1)[0]}`);
-    if (failed === null) void forward(incoming, response, origin);
+    const request = `${incoming.method} ${incoming.url?.split("?", 1)[0]}`;
+    const failed = fault(request);
+    if (failed === null) void forward(incoming, response, origin, (answer) => alter(request, answer));
     else if (failed !== "silence") respond(response, failed);
   });
 }
@@ -49,14 +51,19 @@ export function respond(response: ServerResponse, { status, headers, body = "" }
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 }
 
-async function forward(incoming: IncomingMessage, response: ServerResponse, origin: string): Promise<void> {
+async function forward(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  origin: string,
+  alter: (answer: string) => string,
+): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const headers = { "content-type": "application/json", authorization: incoming.headers.authorization ?? "" };
   const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
   const method = incoming.method ?? "GET";
   const answer = await fetch(origin + (incoming.url ?? ""), { method, headers, ...body });
-  respond(response, { status: answer.status, body: await answer.text() });
+  respond(response, { status: answer.status, body: alter(await answer.text()) });
 }
 
 /** An answer as of the API, with one error. */

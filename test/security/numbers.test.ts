@@ -67,6 +67,34 @@ test("an id of the account beyond 2^53, or no number at all, deletes nothing els
   }
 });
 
+test("an id that the service answers to a write is used in no request if it rounds to another one, or is no whole number", async () => {
+  const records = "records: [{ type: A, target: 192.0.2.1 }]";
+  const text = `tenon: 1\ndomains: [{ domain: a.example, type: master, soa_email: h@a.example, ${records} }]\n`;
+  for (const id of ["9007199254740993", "1.5", "1e999"]) {
+    const behind = await emulator();
+    let own = "";
+    const service = await failing(
+      behind,
+      () => null,
+      (request, answer) => {
+        if (request !== "POST /v4/domains") return answer;
+        own = String(JSON.parse(answer).id);
+        return answer.replace(/"id":\s*\d+/, `"id": ${id}`);
+      },
+    );
+    const cwd = await folder({ "tenon.yaml": text });
+    const { code } = await run(["apply", "--yes"], { cwd, env: envOf(service) });
+    // The domain is found by its name.
+    expect([id, code]).toEqual([id, 0]);
+    expect(service.requests.filter((request) => request.startsWith("POST "))).toEqual([
+      "POST /v4/domains",
+      `POST /v4/domains/${own}/records`,
+    ]);
+    const others = service.requests.filter((request) => !/^\S+ \/v4\/domains(\?|$)/.test(request));
+    expect(others.filter((request) => !request.includes(`/v4/domains/${own}`))).toEqual([]);
+  }
+});
+
 test("a number of the command line that is too large is refused", async () => {
   const cwd = await folder({ "tenon.yaml": PROJECT });
   for (const args of [
