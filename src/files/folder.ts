@@ -23,8 +23,8 @@ export interface FolderRequest {
 
 /** Names that mean a device on some systems, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
-/** File systems take 255 octets. */
-const MAX_NAME_CHARACTERS = 200;
+/** File systems take 255 octets, of which a file that is being written needs some for its mark. */
+const MAX_NAME_CHARACTERS = 180;
 const DIGEST_CHARACTERS = 12;
 
 /**

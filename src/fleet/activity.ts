@@ -16,7 +16,14 @@ import {
 } from "../model/fleet.ts";
 import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
-import { type Activity, MAX_LINE_CHARACTERS, pendingKey, Records, type WorkerRecord, workerKey } from "./records.ts";
+import {
+  type Activity,
+  MAX_HEADLINE_CHARACTERS,
+  pendingKey,
+  Records,
+  type WorkerRecord,
+  workerKey,
+} from "./records.ts";
 import type { FleetStore } from "./store.ts";
 import type { WorkerEvent } from "./worker.ts";
 
@@ -140,7 +147,7 @@ export class ActivityRecorder {
     const totals = this.#totals;
     const key = didWell(code) ? "done" : "failed";
     this.#totals = { ...totals, [key]: totals[key] + 1, seconds: totals.seconds + milliseconds / 1000 };
-    const shown = headline.slice(0, MAX_LINE_CHARACTERS);
+    const shown = headline.slice(0, MAX_HEADLINE_CHARACTERS);
     const after: FinishedRun = { command, worker, at, milliseconds, code, headline: shown, ...sent };
     let before: FinishedRun | null = null;
     this.#change(account, ({ last }) => {

@@ -118,6 +118,10 @@ const MAX_ADDRESS_CHARACTERS = 1_000;
 /** Runs that wait for one account at a time. */
 export const MAX_PENDING_RUNS: number = 100;
 export const MAX_LINE_CHARACTERS = 10_000;
+/** What an account came to, as a status shows it of thousands of accounts at once. */
+export const MAX_HEADLINE_CHARACTERS = 500;
+/** A worker's name: its host's and its process's. */
+const MAX_WORKER_CHARACTERS = 300;
 const MAX_SCHEDULE_MILLISECONDS = MAX_SCHEDULE_SECONDS * 1000;
 const MAX_COUNT = 1_000_000_000;
 
@@ -149,6 +153,7 @@ const count: JsonObject = { type: "integer", minimum: 0, maximum: MAX_COUNT };
 const flag: JsonObject = { type: "boolean" };
 const digest: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
 const runId: JsonObject = { type: "string", pattern: "^[0-9a-f-]{36}$" };
+const workerName: JsonObject = { type: "string", maxLength: MAX_WORKER_CHARACTERS };
 const line: JsonObject = { type: "string", maxLength: MAX_LINE_CHARACTERS };
 
 /** Every key of these must be there, and no other. */
@@ -220,7 +225,7 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
   }),
   state: {
     oneOf: [
-      exactly({ state: { const: "running" }, attempts: count, worker: line }),
+      exactly({ state: { const: "running" }, attempts: count, worker: workerName }),
       exactly({ state: { const: "refused" }, attempts: count, since: { type: "number" }, reason: line }),
       exactly({
         ...{ state: { const: "postponed" }, attempts: count },
@@ -253,15 +258,15 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
     running: {
       oneOf: [
         { type: "null" },
-        exactly({ command, worker: line, since: time, run: { oneOf: [runId, { type: "null" }] } }),
+        exactly({ command, worker: workerName, since: time, run: { oneOf: [runId, { type: "null" }] } }),
       ],
     },
     last: {
       oneOf: [
         { type: "null" },
         exactly({
-          ...{ command, worker: line, at: time, milliseconds: time, code: exitCode },
-          ...{ requests: total, throttled: total, headline: line },
+          ...{ command, worker: workerName, at: time, milliseconds: time, code: exitCode },
+          ...{ requests: total, throttled: total, headline: { type: "string", maxLength: MAX_HEADLINE_CHARACTERS } },
         }),
       ],
     },

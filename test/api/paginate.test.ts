@@ -130,6 +130,7 @@ describe("a list", () => {
     ["an item that is no object", { data: [7], page: 1, pages: 1, results: 1 }],
     ["counts that are text", { data: [], page: "1", pages: 1, results: 0 }],
     ["another page", { data: [{ id: 1 }], page: 2, pages: 2, results: 2 }],
+    ["more pages than objects", { data: [], page: 1, pages: 9_999, results: 0 }],
   ])("with %s is malformed and says where", async (_name, body) => {
     const server = await serve((_request, response) => json(response, 200, body));
     const { api } = await open(server.baseUrl);

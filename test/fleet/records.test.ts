@@ -13,6 +13,21 @@ test("what has more values than any record or report is not parsed: it would tak
   expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([]);
 });
 
+test("what a status shows of each account is short, or is not read: a fleet has thousands", async () => {
+  const last = {
+    ...{ command: "plan", worker: "host:1", at: 0, milliseconds: 0, code: 0, headline: "a".repeat(500) },
+    ...{ requests: 0, throttled: 0 },
+  };
+  const readOf = async (forged: object) => {
+    const text = JSON.stringify({ running: null, last: { ...last, ...forged } });
+    const store = { read: async () => ({ version: 1, text }) } as unknown as FleetStore;
+    return (await new Records(store).read("activity", "activity/a")).value?.last ?? null;
+  };
+  expect(await readOf({})).toEqual(last);
+  expect(await readOf({ headline: "a".repeat(501) })).toBeNull();
+  expect(await readOf({ worker: "a".repeat(301) })).toBeNull();
+});
+
 test("a forged report hides nothing on a terminal, leaves no colour behind, and its document is plainly visible", () => {
   const line = { type: "ran", code: 0, headline: "", markup: "plain" } as const;
   const textOf = (text: string) => printable({ ...line, text, document: null }).text;

@@ -40,6 +40,13 @@ describe("writing a project", () => {
     expect(readdirSync(out, { recursive: true }).sort()).toEqual(["tenon.yaml", "zones", "zones/a.yaml"]);
   });
 
+  it("has room for the file of the longest name, also while it is being written", async () => {
+    const out = folder({});
+    const file = zoneFileName("a.".repeat(126), "yaml");
+    await writeProject({ out, files: [{ file, text: "a\n" }], force: false });
+    expect(readdirSync(out)).toEqual([file]);
+  });
+
   it("leaves nothing behind and overwrites nothing if a file turns up meanwhile", async () => {
     const out = folder({ "zones/a.yaml": "mine\n" });
     await expect(writeProject({ out, files, force: false })).rejects.toThrow("appeared meanwhile");

@@ -437,8 +437,12 @@ export function looksLikeTime(text: string): boolean {
   return /^\d/.test(text);
 }
 
+/** The longest time that is read: as many units, each with as many digits, as no bound would let through. */
+const MAX_TIME_CHARACTERS = 100;
+
 /** In seconds, not yet held against any bound; or null. */
 export function readSeconds(text: string): number | null {
+  if (text.length > MAX_TIME_CHARACTERS) return null;
   if (/^\d+$/.test(text)) return Number(text);
   if (!/^(?:\d+[wdhms])+$/i.test(text)) return null;
   let seconds = 0;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readSeconds } from "../../../src/dns/zone-file/lexer.ts";
 import { asideOf, plain, position, problemsOf, read, recordsOf } from "./reading.ts";
 
 const TTL = 3600;
@@ -64,6 +65,10 @@ describe("TTLs", () => {
     ["a A 192.0.2.1", 3600],
   ])("%s", async (line, ttl) => {
     expect(await recordsOf(line)).toEqual([address("a", ttl)]);
+  });
+
+  test("of forty megabytes are none, and no expression runs out of room over them", () => {
+    expect(readSeconds("1h".repeat(20_000_000))).toBeNull();
   });
 
   test("of 0 stay 0: whoever keeps them knows what 0 means there", async () => {
