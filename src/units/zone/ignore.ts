@@ -8,7 +8,7 @@ import { absoluteName } from "../../dns/name.ts";
 import { isAcmeName, isRecordType, isText } from "../../dns/record.ts";
 import { compileNameGlob } from "../../dns/unicode.ts";
 import type { IgnorePattern, IgnorePreset } from "../../model/desired.ts";
-import { compileGlob } from "../../model/text.ts";
+import { compileGlob, outlineOf } from "../../model/text.ts";
 
 export interface IgnorableRecord {
   /** Relative, lower-case ASCII, `""` the apex. */
@@ -185,7 +185,8 @@ function fold({ name, type, target }: IgnorableRecord, zone: string): Folded {
     target,
     foldedName,
     absolute: absoluteName(foldedName, zone),
-    foldedTarget: target.toLowerCase(),
+    // The root, as manifests write it.
+    foldedTarget: target === "" ? "." : target.toLowerCase(),
   };
 }
 
@@ -196,11 +197,22 @@ function compile({ preset, name, type, target }: IgnorePattern): Rule {
   const fitsType = type === undefined ? fitsAll : compileGlob(type.toUpperCase());
   const fitsText = target === undefined ? fitsAll : compileGlob(target);
   const fitsTarget = target === undefined ? fitsAll : compileNameGlob(canonicalIpv6(target) ?? target);
+  // What the service holds may be no name at all, and is then the same only as it is written: `import` writes such patterns.
+  const [wholeName, wholeTarget] = [wholeOf(name), wholeOf(target)];
   return (record, registry) => {
     if (preset !== undefined && !isOfPreset(record, preset, registry)) return false;
-    if (!fitsName(isAbsolute ? record.absolute : record.foldedName) || !fitsType(record.type)) return false;
+    if (!fitsType(record.type)) return false;
+    if (record.name !== wholeName && !fitsName(isAbsolute ? record.absolute : record.foldedName)) return false;
+    if (record.target === wholeTarget) return true;
     return isRecordType(record.type) && isText(record.type) ? fitsText(record.target) : fitsTarget(record.foldedTarget);
   };
+}
+
+/** The one text that a glob without stars means; null: it has stars, or there is none. */
+function wholeOf(glob: string | undefined): string | null {
+  if (glob === undefined) return null;
+  const { hasStar, first } = outlineOf(glob);
+  return hasStar ? null : first;
 }
 
 function fitsAll(): boolean {

@@ -22,6 +22,23 @@ function ignored(pattern: IgnorePattern, live: readonly string[]): string[] {
   return live.filter((text) => rules.ignores(record(text)));
 }
 
+test("a pattern without stars is what it spells, though the record has no name that anybody could look up", () => {
+  const odd = [
+    "A a 😀",
+    "AAAA b é",
+    "CNAME c .",
+    "NS d ",
+    "MX e xn--ZZ--.",
+    "SRV f ..",
+    "A .. 192.0.2.1",
+    "A É 192.0.2.1",
+  ];
+  for (const text of odd) {
+    const { type, name, target } = record(text);
+    expect(ignored({ type, name, target: target === "" ? "." : target }, [...odd, "A a 192.0.2.9"])).toEqual([text]);
+  }
+});
+
 describe("the preset acme", () => {
   test("ignores the texts of challenges at any depth, and nothing else", () => {
     const live = [
