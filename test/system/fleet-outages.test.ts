@@ -1,6 +1,6 @@
 /** A queue that goes away, is full, or is a replica for a while: what was asked for is done afterwards, and it is said once. */
 
-import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import pg from "pg";
@@ -44,8 +44,8 @@ class Outage {
   standStill(): void {
     const { child } = this.#server;
     const stop = (signal: "SIGSTOP" | "SIGCONT"): void => {
-      spawnSync("pkill", [`-${signal}`, "--parent", String(child.pid)]);
-      child.kill(signal);
+      const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim();
+      for (const pid of [child.pid ?? 0, ...children.split(" ").filter(Boolean).map(Number)]) process.kill(pid, signal);
     };
     stop("SIGSTOP");
     onTestFinished(() => stop("SIGCONT"));
