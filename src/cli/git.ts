@@ -2,9 +2,10 @@
 
 import { isUtf8 } from "node:buffer";
 import { type ExecFileException, execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { contentOfStream } from "../files/files.ts";
 import { isWithin } from "../files/paths.ts";
 import { type Diagnostic, type FileContent, type JournalHeader, SERVICES } from "../index.ts";
@@ -93,7 +94,7 @@ interface GitCall {
  */
 export async function checkOut(folder: string, ref: string, into: string, environment: Environment): Promise<Checkout> {
   const git = (args: readonly string[], input = ""): Promise<GitCall> => runGit(args, input, folder, environment);
-  const place = await git(["rev-parse", "--show-prefix"]);
+  const place = await git(["rev-parse", "--is-inside-work-tree"]);
   if (!place.ok) return failed(place, "no-repository");
   const meanings = await meaningsOf(ref, git);
   if (meanings.length > 1) return { ok: false, problem: "ambiguous", detail: meanings.join(", ") };
@@ -101,8 +102,8 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (meanings.length === 0 && ref.startsWith("refs/")) return { ok: false, problem: "no-commit", detail: "" };
   const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
   if (!commit.ok) return failed(commit, "no-commit");
-  const prefix = withoutLineEnd(place.stdout).replace(/\/$/, "");
-  const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}:${prefix}`]);
+  const path = `./${pathInTree(folder, folder)}`;
+  const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}:${path}`]);
   if (!tree.ok) return tree.status === ABSENT_STATUS ? { ok: true, missing: null } : failed(tree, "no-repository");
   const type = await git(["cat-file", "-t", withoutLineEnd(tree.stdout)]);
   if (!type.ok) return failed(type, "no-repository");
@@ -184,7 +185,7 @@ export async function fileAt(file: string, folder: string, ref: string, environm
 }
 
 async function contentOf(file: string, commit: string, environment: Environment): Promise<FileAtRef> {
-  const call = ["cat-file", "blob", `${commit}:./${basename(file)}`];
+  const call = ["cat-file", "blob", `${commit}:./${pathInTree(file)}`];
   const blob = await runGit(call, "", dirname(file), environment);
   return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
 }
@@ -220,7 +221,7 @@ async function topOf(folder: string, environment: Environment): Promise<string |
 export async function isTracked(file: string, folder: string, environment: Environment): Promise<boolean> {
   const own = dirname(file);
   if ((await topOf(own, environment)) !== (await topOf(folder, environment))) return true;
-  const list = ["ls-files", "--error-unmatch", "--", `:(literal)${basename(file)}`];
+  const list = ["ls-files", "--error-unmatch", "--", `:(literal)${pathInTree(file)}`];
   return (await runGit(list, "", own, environment)).ok;
 }
 
@@ -246,7 +247,7 @@ export async function contentAt(
   signal?: AbortSignal,
 ): Promise<FileContent | "untracked" | null> {
   const git = (args: readonly string[]): Promise<GitCall> => runGit(args, "", root, environment);
-  const blob = `${ref}^{commit}:./${file}`;
+  const blob = `${ref}^{commit}:./${pathInTree(join(root, file), root)}`;
   const size = await git(["cat-file", "-s", blob]);
   if (!size.ok) return (await isTracked(real, root, environment)) ? null : "untracked";
   if (Number(withoutLineEnd(size.stdout)) <= MAX_LFS_POINTER_BYTES) {
@@ -255,7 +256,7 @@ export async function contentAt(
     if (sha256 !== undefined) return { bytes: Number(bytes), sha256 };
   }
   const child = spawn("git", [...SAFE_ARGUMENTS, "cat-file", "blob", blob], {
-    cwd: root,
+    cwd: workTreeOf(root),
     env: gitEnvironment(environment),
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -328,6 +329,22 @@ async function headCommit(folder: string, environment: Environment): Promise<str
   return (ok && withoutLineEnd(stdout)) || null;
 }
 
+/**
+ * Where git is called for a folder: the nearest folder above that holds a `.git`, or the folder itself. A commit can make a folder below look like
+ * a bare repository (HEAD, objects, refs), and git, called there, would refuse to look any further.
+ */
+function workTreeOf(folder: string): string {
+  for (let above = folder; ; above = dirname(above)) {
+    if (existsSync(join(above, ".git"))) return above;
+    if (dirname(above) === above) return folder;
+  }
+}
+
+/** A path as git takes it where it is called. @param folder where that is asked for */
+function pathInTree(path: string, folder: string = dirname(path)): string {
+  return relative(workTreeOf(folder), path).split(sep).join("/");
+}
+
 function runGit(
   args: readonly string[],
   input: string,
@@ -336,7 +353,7 @@ function runGit(
   timeout: number = GIT_TIMEOUT_MILLISECONDS,
 ): Promise<GitCall> {
   const maxBuffer = args[0] === "cat-file" ? 2 * MAX_FOLDER_BYTES : MAX_LIST_BYTES;
-  const options = { cwd, env: gitEnvironment(environment), timeout, maxBuffer };
+  const options = { cwd: workTreeOf(cwd), env: gitEnvironment(environment), timeout, maxBuffer };
   return new Promise((resolve) => {
     const child = execFile(
       "git",

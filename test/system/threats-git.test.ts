@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { here } from "../cli/here.ts";
@@ -412,4 +412,33 @@ test("a path beneath a link is found among thousands of deep ones, whatever stan
   expectPlain(await here(["plan", "--base", "refs/heads/main"], options), 1, [
     "it holds the path link/a beneath a link",
   ]);
+});
+
+test("a project's folder that a commit makes look like a bare repository is compared all the same", async () => {
+  const service = await emulator();
+  const ip = (last: number): string => `ip: 192.0.2.${last}\n`;
+  const project = `${PROJECT.replace("192.0.2.1", '"${var.ip}"')}variables: { ip: {} }\n`;
+  const top = await folder({ "a/infra/tenon.yaml": project, "a/infra/prod.yaml": ip(1) });
+  git(top, "init", "--quiet", "--initial-branch", "main");
+  git(top, "add", "--all");
+  git(top, "commit", "--quiet", "--message", "base");
+  git(top, "switch", "--quiet", "--create", "change");
+  const cwd = join(top, "a/infra");
+  const bare = { HEAD: "ref: refs/heads/main\n", "objects/a": "", "refs/b": "", "prod.yaml": ip(66) };
+  for (const [name, text] of Object.entries(bare)) {
+    await mkdir(dirname(join(cwd, name)), { recursive: true });
+    await writeFile(join(cwd, name), text);
+  }
+  git(top, "add", "--all");
+  git(top, "commit", "--quiet", "--message", "change");
+  expect(() => git(cwd, "-c", "safe.bareRepository=explicit", "rev-parse", "HEAD")).toThrow();
+  const options = { cwd, env: envOf(service) };
+  for (const flag of ["--base", "--changed-since"]) {
+    const { code, stdout, stderr } = await run(["plan", "--var-file", "prod.yaml", flag, "main"], options);
+    expect({ flag, code, stderr }).toEqual({ flag, code: 0, stderr: expect.not.stringContaining("base-") });
+    expect(stdout).toContain("192.0.2.66");
+  }
+  // The variable was another one in the base.
+  const { stdout } = await run(["plan", "--var-file", "prod.yaml", "--base", "main"], options);
+  expect(stdout).toMatch(/This change, .*\n\n\s+domain example.com\n\s+\+ www A 192\.0\.2\.66 .*\n\nAlready pending/);
 });
