@@ -29,6 +29,12 @@ const MAX_NAME_CHARACTERS = 255;
  */
 const MAX_INNER_LABELS_PER_LIST = 800_000;
 
+/**
+ * Records at one name that allow no other there: CNAME (RFC 1034, 3.6.2), and an MX without a host (RFC 7505). The service takes one. Each has an
+ * edge to each record that a plan wants at the name.
+ */
+const MAX_LONE_RECORDS_PER_NAME = 10;
+
 /** Of tags and addresses. The service allows far fewer. */
 const MAX_SHORT_LIST_ITEMS = 10_000;
 
@@ -166,11 +172,18 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
   if (check === undefined) return null;
   let innerLabels = 0;
   let parts = 0;
+  const lone = new Map<string, number>();
   for (const item of items) {
     const problem = check(item);
     if (problem !== null) return { id: item["id"], problem: `\`${problem.part.slice(1)}\` ${problem.clause}` };
     if (typeof item["name"] === "string") innerLabels += item["name"].split(".").length - 1;
     parts += partsIn(item["subnets"]);
+    const { name: at, type, target } = item;
+    if (typeof at !== "string" || !(type === "CNAME" || (type === "MX" && target === ""))) continue;
+    const count = (lone.get(at.toLowerCase()) ?? 0) + 1;
+    lone.set(at.toLowerCase(), count);
+    if (count <= MAX_LONE_RECORDS_PER_NAME) continue;
+    return { id: undefined, problem: `more than ${count - 1} records are at one name that allow no other there` };
   }
   if (parts > MAX_PARTS_PER_LIST) {
     const most = MAX_PARTS_PER_LIST.toLocaleString("en");

@@ -47,6 +47,43 @@ test("brackets and commas within the texts of an answer, and in what is no JSON,
   expect(page).toMatchObject({ ok: false, failure: { type: "unavailable", status: 500 } });
 });
 
+/** A service with one domain. */
+function zoneOf(domain: string, records: readonly object[]) {
+  const tags = ["tenon:edge"];
+  const zone = { id: 3, domain, type: "master", status: "active", tags, master_ips: [], axfr_ips: [] };
+  return oddService((incoming, response) => {
+    const { pathname: path, searchParams } = new URL(incoming.url ?? "", "http://localhost");
+    const data: readonly object[] = path.endsWith("/records") ? records : path.endsWith("/domains") ? [zone] : [];
+    const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
+    const pages = Math.max(1, Math.ceil(data.length / size));
+    const part = data.slice((page - 1) * size, page * size);
+    response.end(JSON.stringify({ data: part, page, pages, results: data.length }));
+  });
+}
+
+test("an answer with thousands of records at one name that allow no other there is refused before a plan is made", async () => {
+  const targets = Array.from({ length: 6_000 }, (_, index) => `10.0.${Math.floor(index / 250)}.${index % 250}`);
+  const cwd = await folder({
+    "tenon.yaml": PROJECT.replace(
+      "records:",
+      `records:\n      - { type: A, name: x, targets: [${targets.join(", ")}] }`,
+    ),
+  });
+  const lone = (type: string, target: string, count: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const name = index % 2 === 0 ? "x" : "X";
+      return { id: index + 1, type, name, target: target === "" ? "" : `t${index}.${target}`, ttl_sec: 0 };
+    });
+  for (const records of [lone("CNAME", "example.net", 6_000), lone("MX", "", 6_000)]) {
+    const service = await zoneOf("example.com", records);
+    const ended = await run(["plan", "--allow", "bulk=*"], { cwd, env: envOf(service) });
+    expectPlain(ended, 1, ["more than 10 records are at one name that allow no other there"]);
+  }
+  const few = await zoneOf("example.com", lone("CNAME", "example.net", 10));
+  const { code, stdout } = await run(["plan", "--allow", "bulk=*"], { cwd, env: envOf(few) });
+  expect([code, stdout]).toEqual([0, expect.stringContaining("10 to destroy")]);
+});
+
 test("an answer whose names are longer than a name, or have too many labels together, is refused before a plan is made", async () => {
   const cwd = await folder({ "tenon.yaml": PROJECT });
   const record = (id: number, name: string) => ({ id, type: "A", name, target: "192.0.2.1", ttl_sec: 0 });
@@ -63,23 +100,7 @@ test("an answer whose names are longer than a name, or have too many labels toge
     ],
     [short, "example.com", ""],
   ] as const) {
-    const zone = {
-      id: 3,
-      domain,
-      type: "master",
-      status: "active",
-      tags: ["tenon:edge"],
-      master_ips: [],
-      axfr_ips: [],
-    };
-    const service = await oddService((incoming, response) => {
-      const { pathname: path, searchParams } = new URL(incoming.url ?? "", "http://localhost");
-      const data: readonly object[] = path.endsWith("/records") ? records : path.endsWith("/domains") ? [zone] : [];
-      const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
-      const pages = Math.max(1, Math.ceil(data.length / size));
-      const part = data.slice((page - 1) * size, page * size);
-      response.end(JSON.stringify({ data: part, page, pages, results: data.length }));
-    });
+    const service = await zoneOf(domain, records);
     const ended = await run(["plan", "--allow", "bulk=*"], { cwd, env: envOf(service) });
     if (words !== "") expectPlain(ended, 1, [words]);
     else expect(ended.code).toBe(0);
