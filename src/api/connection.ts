@@ -109,8 +109,10 @@ export interface ClientApi extends ReadClient, Api {
 const MAX_TIMER_MILLISECONDS = 2_147_483_647;
 
 /**
- * The time of a machine whose clock may be set back while somebody waits for a time: it goes on from where it was, and takes every step forward.
- * @param wall milliseconds since the epoch @param ticks milliseconds since any moment, never set
+ * A clock that never goes back: whoever waits until a time would wait longer by what the machine's clock was set back. It takes steps forward, as
+ * after a machine was suspended.
+ * @param wall milliseconds since the epoch
+ * @param ticks milliseconds since any moment, by a clock that nobody sets
  */
 export function forwardClock(wall: () => number, ticks: () => number): () => number {
   let ahead = Number.NEGATIVE_INFINITY;
@@ -122,7 +124,10 @@ export function forwardClock(wall: () => number, ticks: () => number): () => num
 }
 
 export const systemClock: Clock = {
-  now: forwardClock(Date.now, () => performance.now()),
+  now: forwardClock(
+    () => Date.now(),
+    () => performance.now(),
+  ),
   sleep: (milliseconds, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

@@ -178,12 +178,12 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
     if (problem !== null) return { id: item["id"], problem: `\`${problem.part.slice(1)}\` ${problem.clause}` };
     if (typeof item["name"] === "string") innerLabels += item["name"].split(".").length - 1;
     parts += partsIn(item["subnets"]);
-    const { name: at, type, target } = item;
-    if (typeof at !== "string" || !(type === "CNAME" || (type === "MX" && target === ""))) continue;
-    const count = (lone.get(at.toLowerCase()) ?? 0) + 1;
-    lone.set(at.toLowerCase(), count);
-    if (count <= MAX_LONE_RECORDS_PER_NAME) continue;
-    return { id: undefined, problem: `more than ${count - 1} records are at one name that allow no other there` };
+    if (isLone(item)) {
+      const at = String(item["name"]).toLowerCase();
+      const count = (lone.get(at) ?? 0) + 1;
+      lone.set(at, count);
+      if (count > MAX_LONE_RECORDS_PER_NAME) return { id: undefined, problem: TOO_MANY_LONE_RECORDS };
+    }
   }
   if (parts > MAX_PARTS_PER_LIST) {
     const most = MAX_PARTS_PER_LIST.toLocaleString("en");
@@ -192,6 +192,13 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
   if (innerLabels <= MAX_INNER_LABELS_PER_LIST) return null;
   const most = MAX_INNER_LABELS_PER_LIST.toLocaleString("en");
   return { id: undefined, problem: `the names of the list have more than ${most} labels beside their first` };
+}
+
+const TOO_MANY_LONE_RECORDS = `more than ${MAX_LONE_RECORDS_PER_NAME} records are at one name that allow no other there`;
+
+/** Whether it is a record that allows no other at its name, or no other of its type. */
+function isLone({ type, target }: JsonObject): boolean {
+  return type === "CNAME" || (type === "MX" && target === "");
 }
 
 /** The objects in a list, and in the lists within them. */

@@ -437,7 +437,7 @@ export function looksLikeTime(text: string): boolean {
   return /^\d/.test(text);
 }
 
-/** The longest time that is read: as many units, each with as many digits, as no bound would let through. */
+/** No time is longer, and a regular expression over megabytes of one would run out of stack. */
 const MAX_TIME_CHARACTERS = 100;
 
 /** In seconds, not yet held against any bound; or null. */
