@@ -4,7 +4,10 @@ import { type CutoverPart, type Facts, NO_FACTS } from "../../model/unit.ts";
 import { type ResolutionEvent, wordsOf } from "./resolution.ts";
 
 /** Most changes have one or two of these: a hundred thousand changes would have half a million empty sets. */
-type StepFacts = Partial<Record<SetName, Set<string>>> & { cutovers?: CutoverPart[] };
+type StepFacts = Partial<Record<SetName, Set<string>>> & { cutovers?: CutoverPart[]; shared?: Partial<SharedKeys> };
+
+/** Lists that many changes have in common: a hundred thousand pointers may lead to one name, which dozens of events keep from answering. */
+type SharedKeys = Record<"needs" | "unneeds", readonly string[]>;
 
 type SetName = "adds" | "removes" | "needs" | "unneeds" | "grows" | "shrinks";
 
@@ -14,6 +17,7 @@ export class FactBuilder {
   readonly #arrivals = new Map<string, ResolutionEvent>();
   readonly #departures = new Map<string, ResolutionEvent>();
   readonly #places = new Set<string>();
+  readonly #keys = new WeakMap<readonly ResolutionEvent[], readonly string[]>();
 
   /** `change` waits until everything that brings the event about is done. */
   awaits(change: string, event: ResolutionEvent): void {
@@ -27,6 +31,38 @@ export class FactBuilder {
     const key = keyOf(event);
     this.#departures.set(key, event);
     this.#add(change, "unneeds", key);
+  }
+
+  /** `awaits` for each of the events. A list that several changes hand in is kept once. */
+  awaitsAll(change: string, events: readonly ResolutionEvent[]): void {
+    this.#share(change, "needs", this.#keysOf(events, this.#arrivals));
+  }
+
+  /** `precedes` for each of the events. A list that several changes hand in is kept once. */
+  precedesAll(change: string, events: readonly ResolutionEvent[]): void {
+    this.#share(change, "unneeds", this.#keysOf(events, this.#departures));
+  }
+
+  #keysOf(events: readonly ResolutionEvent[], named: Map<string, ResolutionEvent>): readonly string[] {
+    const known = this.#keys.get(events);
+    if (known !== undefined) return known;
+    const keys = new Set<string>();
+    for (const event of events) {
+      const key = keyOf(event);
+      named.set(key, event);
+      keys.add(key);
+    }
+    const listed = [...keys];
+    this.#keys.set(events, listed);
+    return listed;
+  }
+
+  #share(change: string, name: keyof SharedKeys, keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    const stepFacts = this.#of(change);
+    stepFacts.shared ??= {};
+    if (stepFacts.shared[name] === undefined) stepFacts.shared[name] = keys;
+    else for (const key of keys) this.#add(change, name, key);
   }
 
   /** `precedes` for each of the changes, which are the same in every call for this place: they are asked for once for each event. */
@@ -90,6 +126,7 @@ export class FactBuilder {
         this.#add(change, "removes", key);
         // What replaces an event by itself waits for the others that need it.
         this.#of(change).unneeds?.delete(key);
+        this.#unshare(change, key);
       }
     }
   }
@@ -97,22 +134,35 @@ export class FactBuilder {
   /** If several changes bring one answer about, or end it, it is enough to keep those that wait for nothing themselves. */
   #enough(event: ResolutionEvent, changes: readonly string[], bound: "needs" | "unneeds"): readonly string[] {
     if (event.type !== "answer" && event.type !== "cut") return changes;
-    const free = changes.filter((change) => (this.#facts.get(change)?.[bound]?.size ?? 0) === 0);
+    const free = changes.filter((change) => {
+      const stepFacts = this.#facts.get(change);
+      return (stepFacts?.[bound]?.size ?? 0) === 0 && (stepFacts?.shared?.[bound]?.length ?? 0) === 0;
+    });
     return free.length > 0 ? free : changes.slice(0, 1);
+  }
+
+  #unshare(change: string, key: string): void {
+    const { shared } = this.#of(change);
+    if (shared?.unneeds?.includes(key) === true) shared.unneeds = shared.unneeds.filter((other) => other !== key);
   }
 
   factsOf(change: string): Facts {
     const stepFacts = this.#facts.get(change);
     if (stepFacts === undefined) return NO_FACTS;
     const listed = (name: SetName): string[] => [...(stepFacts[name] ?? [])];
+    const bound = (name: keyof SharedKeys): readonly string[] => {
+      const [shared, own] = [stepFacts.shared?.[name], stepFacts[name]];
+      if (shared === undefined) return listed(name);
+      return own === undefined || own.size === 0 ? shared : [...new Set([...shared, ...own])];
+    };
     const shrunk = listed("shrinks").filter((place) => stepFacts.grows?.has(place) !== true);
     return {
       ...NO_FACTS,
       resolution: {
         adds: listed("adds"),
         removes: listed("removes"),
-        needs: listed("needs"),
-        unneeds: listed("unneeds"),
+        needs: bound("needs"),
+        unneeds: bound("unneeds"),
       },
       rrsets: {
         grow: listed("grows").map((set) => ({ set, persists: true })),

@@ -35,9 +35,8 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
   if (from === to && before?.name === after?.name) return;
   if (to !== null) preferUnchanging(record.key, to, transition, facts, "comes");
   if (from !== null) preferUnchanging(record.key, from, transition, facts, "goes");
-  if (after !== null) for (const event of neededBy(after, zone, transition, "comes")) facts.awaits(record.key, event);
-  if (before !== null)
-    for (const event of neededBy(before, zone, transition, "goes")) facts.precedes(record.key, event);
+  if (after !== null) facts.awaitsAll(record.key, neededBy(after, zone, transition, "comes"));
+  if (before !== null) facts.precedesAll(record.key, neededBy(before, zone, transition, "goes"));
 }
 
 /**
@@ -63,17 +62,17 @@ export function orderZonePointers(zone: string, transition: Transition, facts: F
   const key = transition.changeOf(zone);
   if (transition.begins(zone)) {
     for (const { values } of transition.after.records(zone)) {
-      for (const event of neededBy(values, zone, transition, "comes")) facts.awaits(key, event);
+      facts.awaitsAll(key, neededBy(values, zone, transition, "comes"));
     }
   } else {
     for (const { values } of transition.before.records(zone)) {
-      for (const event of neededBy(values, zone, transition, "goes")) facts.precedes(key, event);
+      facts.precedesAll(key, neededBy(values, zone, transition, "goes"));
     }
   }
 }
 
 /** The events that a pointer waits for before it is there (`comes`), or that wait until it is gone (`goes`). */
-function neededBy(values: RecordValues, zone: string, transition: Transition, way: Way): ResolutionEvent[] {
+function neededBy(values: RecordValues, zone: string, transition: Transition, way: Way): readonly ResolutionEvent[] {
   const target = pointerTarget(values);
   if (target === null) return [];
   const [far, near] = snapshots(transition, way);
@@ -96,9 +95,12 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
   const source = far.source(owner);
   // If another zone answers for the owner on the other side, `orderTakeovers` orders the switch, and only addresses count here.
   const isSeen = source.type === "node" && source.zone === zone && near.source(owner).zone === zone;
-  return (values.type === "CNAME" ? ASKED_OF_ALIASES : ASKED_OF_OTHERS)
-    .filter((question) => question === "address" || (isSeen && near.answers(owner, question)))
-    .flatMap((question) => movesOf(target, question, transition, way));
+  const questions = (values.type === "CNAME" ? ASKED_OF_ALIASES : ASKED_OF_OTHERS).filter(
+    (question) => question === "address" || (isSeen && near.answers(owner, question)),
+  );
+  return transition.targetMoves(target, `${way} ${questions.join(" ")}`, () =>
+    questions.flatMap((question) => movesOf(target, question, transition, way)),
+  );
 }
 
 /** `far`, the side on which the pointer is there and its target must answer, and `near`, the other one. */

@@ -24,6 +24,8 @@ export class Transition {
   readonly #delegations = new Map<string, Movement>();
   readonly #places = new Map<string, Place>();
   readonly #delegationMoves = new Map<string, readonly ResolutionEvent[]>();
+  readonly #targets = new Set<string>();
+  readonly #targetMoves = new Map<string, readonly ResolutionEvent[]>();
 
   constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
     const { before, after } = zoneSnapshotsOf(domains, records, live);
@@ -116,6 +118,18 @@ export class Transition {
     const key = `${way} ${zone} ${cut}`;
     const moves = this.#delegationMoves.get(key) ?? find();
     this.#delegationMoves.set(key, moves);
+    return moves;
+  }
+
+  /** As `delegationMoves`, for what pointers lead to. The first result for a target is not kept: most targets have one pointer each. */
+  targetMoves(target: string, asked: string, find: () => readonly ResolutionEvent[]): readonly ResolutionEvent[] {
+    if (!this.#targets.has(target)) {
+      this.#targets.add(target);
+      return find();
+    }
+    const key = `${asked} ${target}`;
+    const moves = this.#targetMoves.get(key) ?? find();
+    this.#targetMoves.set(key, moves);
     return moves;
   }
 
