@@ -108,26 +108,8 @@ export interface ClientApi extends ReadClient, Api {
 /** setTimeout takes no more than 2^31 - 1. */
 const MAX_TIMER_MILLISECONDS = 2_147_483_647;
 
-/**
- * A clock that never goes back: whoever waits until a time would wait longer by what the machine's clock was set back. It takes steps forward, as
- * after a machine was suspended.
- * @param wall milliseconds since the epoch
- * @param ticks milliseconds since any moment, by a clock that nobody sets
- */
-export function forwardClock(wall: () => number, ticks: () => number): () => number {
-  let ahead = Number.NEGATIVE_INFINITY;
-  return () => {
-    const passed = ticks();
-    ahead = Math.max(ahead, wall() - passed);
-    return Math.trunc(passed + ahead);
-  };
-}
-
 export const systemClock: Clock = {
-  now: forwardClock(
-    () => Date.now(),
-    () => performance.now(),
-  ),
+  now: () => Date.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

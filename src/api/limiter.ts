@@ -68,10 +68,13 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const watch = new AbortWatch();
   let inFlight = 0;
   let places = 0;
+  /** A wait that is over: a clock that is set back meanwhile does not make it begin anew. */
+  let waitedUntil = Number.NEGATIVE_INFINITY;
+  const now = (): number => Math.max(clock.now(), waitedUntil);
   const handed = options.pace ?? null;
-  let shared = handed === null ? UNKNOWN_LIMIT : handedLimit(handed, clock.now());
+  let shared = handed === null ? UNKNOWN_LIMIT : handedLimit(handed, now());
   if (handed !== null) {
-    for (const [endpoint, bucket] of handedBuckets(handed, clock.now()))
+    for (const [endpoint, bucket] of handedBuckets(handed, now()))
       endpoints.set(endpoint, { endpoint, bucket, queue: [], announced: false });
   }
   let timer: { readonly time: number; readonly controller: AbortController } | null = null;
@@ -104,8 +107,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   /** The endpoint's own limit first, then the one that all may have in common. */
   function admission(endpointQueue: EndpointQueue): Admission {
-    const own = admits(endpointQueue.bucket, clock.now());
-    return own.type === "now" ? sharedAdmits(shared, endpointQueue.bucket, inFlight, clock.now()) : own;
+    const own = admits(endpointQueue.bucket, now());
+    return own.type === "now" ? sharedAdmits(shared, endpointQueue.bucket, inFlight, now()) : own;
   }
 
   function setTimer(): void {
@@ -126,9 +129,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function startTimer(time: number): void {
     const controller = new AbortController();
     timer = { time, controller };
-    clock.sleep(Math.max(0, time - clock.now()), controller.signal).then(() => {
+    clock.sleep(Math.max(0, time - now()), controller.signal).then(() => {
       if (controller.signal.aborted) return;
       timer = null;
+      waitedUntil = Math.max(waitedUntil, time);
       pump();
     });
   }
@@ -136,7 +140,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function announce(endpointQueue: EndpointQueue, wait: Extract<Admission, { type: "until" }>): void {
     if (endpointQueue.announced) return;
     endpointQueue.announced = true;
-    options.reportThrottled(endpointQueue.endpoint, wait.time - clock.now(), wait.because);
+    options.reportThrottled(endpointQueue.endpoint, wait.time - now(), wait.because);
   }
 
   function queueOf(endpoint: string): EndpointQueue {
@@ -146,14 +150,14 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   function permitOf(endpointQueue: EndpointQueue, place: number): Permit {
-    const sentAt = clock.now();
+    const sentAt = now();
     const knownWhenSent = shared.newest;
     return {
       place,
       release: (answer) => {
         inFlight -= 1;
         const old = endpointQueue.bucket;
-        endpointQueue.bucket = ended(old, { seen: answer, sentAt, now: clock.now(), random: options.random() });
+        endpointQueue.bucket = ended(old, { seen: answer, sentAt, now: now(), random: options.random() });
         const observation = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
         if (observation !== null) {
           if (shared.newest?.isHanded === true && handed !== null) shared = keptLimit(handed, observation);
@@ -162,7 +166,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         }
         pump();
       },
-      millisecondsUntilOpen: () => Math.max(0, endpointQueue.bucket.pausedUntil - clock.now()),
+      millisecondsUntilOpen: () => Math.max(0, endpointQueue.bucket.pausedUntil - now()),
     };
   }
 
@@ -190,10 +194,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
         pump();
       }),
     pace: () =>
-      paceOf(new Map([...endpoints].map(([endpoint, { bucket }]) => [endpoint, bucket])), shared, clock.now()),
+      paceOf(new Map([...endpoints].map(([endpoint, { bucket }]) => [endpoint, bucket])), shared, now()),
     limits: () => {
       const answer = [...endpoints.values()].map((endpointQueue) =>
-        observedLimit(endpointQueue.endpoint, endpointQueue.bucket, clock.now()),
+        observedLimit(endpointQueue.endpoint, endpointQueue.bucket, now()),
       );
       return answer.filter((limit) => limit !== null).sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
     },
