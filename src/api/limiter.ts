@@ -193,8 +193,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         insert(endpointQueue.queue, waiting);
         pump();
       }),
-    pace: () =>
-      paceOf(new Map([...endpoints].map(([endpoint, { bucket }]) => [endpoint, bucket])), shared, now()),
+    pace: () => paceOf(new Map([...endpoints].map(([endpoint, { bucket }]) => [endpoint, bucket])), shared, now()),
     limits: () => {
       const answer = [...endpoints.values()].map((endpointQueue) =>
         observedLimit(endpointQueue.endpoint, endpointQueue.bucket, now()),

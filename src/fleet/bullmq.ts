@@ -5,7 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BackendFactory, type Job, type JobJson, Queue, type Telemetry, Worker } from "bullmq";
+import { type BackendFactory, type Job, type JobJson, Queue, type Telemetry, Worker, type WorkerOptions } from "bullmq";
 import type { Outages } from "./outages.ts";
 import type { FleetQueue, Lease, QueueCounts } from "./queue.ts";
 import { reasonOf, type StoreOptions } from "./store.ts";
@@ -21,8 +21,41 @@ const MAX_STALLED_COUNT = 1_000_000;
 /** No account of a fleet file has a longer name. */
 const MAX_NAME_CHARACTERS = 200;
 
+/** Tenon's own jobs have less than a hundred in a field. */
+export const MAX_JOB_FIELD_CHARACTERS = 10_000;
+
+/** What BullMQ hands on of a job that it was given: a list of the names and the values of its hash, or null. */
+type RawAnswer = readonly unknown[] | null;
+
+/** The part of BullMQ's backend for Redis that its type keeps for itself. PostgreSQL's has none. */
+interface CommandBackend {
+  execCommand?(client: unknown, command: string, args: unknown): Promise<RawAnswer>;
+}
+
+/** Fields that are longer than any of Tenon's jobs come back empty: BullMQ parses each of them, and those of millions of values take gigabytes. */
+function boundJobs(backend: CommandBackend): void {
+  const exec = backend.execCommand?.bind(backend);
+  if (exec === undefined) return;
+  backend.execCommand = async (client, command, args) => {
+    const answer = await exec(client, command, args);
+    if (!Array.isArray(answer)) return answer;
+    return answer.map((part: unknown) =>
+      Array.isArray(part) ? part.map((value) => (isLong(value) ? "" : value)) : part,
+    );
+  };
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === "string" && value.length > MAX_JOB_FIELD_CHARACTERS;
+}
+
 /** PostgreSQL's backend would wait until the next delayed job is due, and a signal with it. */
 class BoundedWorker extends Worker {
+  constructor(queue: string, options: WorkerOptions, factory: BackendFactory | undefined) {
+    super(queue, null, options, factory as never);
+    boundJobs(this.backend as unknown as CommandBackend);
+  }
+
   override get maximumBlockTimeout(): number {
     return TAKE_SECONDS;
   }
@@ -146,7 +179,7 @@ export class BullQueue implements FleetQueue {
       ...{ removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
       ...telemetryOption(this.#options),
     };
-    const worker = new BoundedWorker(queue, null, options, factory as never);
+    const worker = new BoundedWorker(queue, options, factory);
     worker.on("error", this.#report);
     try {
       await worker.startStalledCheckTimer();

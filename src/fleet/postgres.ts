@@ -13,7 +13,7 @@ import pg from "pg";
 import { parse, parseIntoClientConfig } from "pg-connection-string";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { CHECKED_TLS } from "../model/tls.ts";
-import { BullQueue } from "./bullmq.ts";
+import { BullQueue, MAX_JOB_FIELD_CHARACTERS } from "./bullmq.ts";
 import { Outages } from "./outages.ts";
 import {
   type Fence,
@@ -54,7 +54,18 @@ function poolOptions({ url }: StoreAddress): pg.PoolConfig {
     ...{ max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_MILLISECONDS },
     ...{ query_timeout: QUERY_MILLISECONDS, statement_timeout: QUERY_MILLISECONDS, keepAlive: true },
     options: `-c search_path=${QUEUE_SCHEMA}`,
+    types: { getTypeParser },
   };
+}
+
+/** https://www.postgresql.org/docs/current/catalog-pg-type.html: json and jsonb. */
+const JSON_TYPES: ReadonlySet<number> = new Set([pg.types.builtins.JSON, pg.types.builtins.JSONB]);
+
+/** As pg's own, but that JSON which no job of Tenon's has is not parsed: millions of values take gigabytes. */
+function getTypeParser(oid: number, format?: "text" | "binary") {
+  const parser = pg.types.getTypeParser(oid, format as "text");
+  if (!JSON_TYPES.has(oid)) return parser;
+  return (text: string) => (text.length > MAX_JOB_FIELD_CHARACTERS ? null : parser(text));
 }
 
 /**

@@ -76,9 +76,7 @@ export function extractRecordSets(
       entry: escapeReferences(entry) as JsonObject,
       use: uses[index] ?? [],
       records:
-        records === null
-          ? null
-          : ownRecords(records, new Set([...extracted, ...(found[index]?.signatures ?? [])]), all[index] ?? []),
+        records === null ? null : ownRecords(records, [extracted, found[index]?.signatures ?? NONE], all[index] ?? []),
     })),
   };
 }
@@ -208,13 +206,17 @@ function nameGroups(groups: readonly Group[], reserved: ReadonlySet<string>): (r
   return named.sort(([a], [b]) => compareText(a, b));
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** @param extracted signatures of RRsets that stand in record sets */
 function ownRecords(
   records: readonly JsonObject[],
-  extracted: ReadonlySet<string>,
+  extracted: readonly ReadonlySet<string>[],
   rrsets: readonly Rrset[],
 ): readonly JsonObject[] {
   const gone = new Set<string>();
-  for (const { signature, records: of } of rrsets) if (extracted.has(signature)) gone.add(ownerOf(of[0]));
+  for (const { signature, records: of } of rrsets)
+    if (extracted.some((signatures) => signatures.has(signature))) gone.add(ownerOf(of[0]));
   return records.filter((record) => !gone.has(ownerOf(record))).map((record) => escapeReferences(record) as JsonObject);
 }
 

@@ -133,7 +133,8 @@ test("the same in tables: numbers that JavaScript does not have, and locks for g
 test("jobs that nobody can read are taken away, and keep no account waiting", async () => {
   const { url, client } = await redisClient();
   const fleet = await fleetOf(2);
-  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const env = { ...fleet.env, TENON_QUEUE: url, NODE_OPTIONS: "--max-old-space-size=512" };
+  const options = { cwd: fleet.cwd, env };
   const worker = await startedWorker(options, ["--lease", "2s"]);
   const queue = "tenon:fleet:wake-ups";
   const broken = [{ opts: "{" }, { data: "{" }, { opts: "null" }, { progress: "{" }, { parent: "{" }, { name: "" }];
@@ -143,10 +144,13 @@ test("jobs that nobody can read are taken away, and keep no account waiting", as
     await client.hset(`${queue}:${id}`, { ...job, ...broken[index % broken.length] });
     await client.lpush(`${queue}:wait`, id);
   }
-  // Its data would take gigabytes as values.
-  const data = `[${"{},".repeat(15_000_000)}{}]`;
-  await client.hset(`${queue}:gdata`, { name: "a1", data, opts: "{}", timestamp: "1", delay: "0", priority: "0" });
-  await client.lpush(`${queue}:wait`, "gdata");
+  // As values these would take gigabytes.
+  const values = `[${"{},".repeat(15_000_000)}{}]`;
+  for (const field of ["data", "progress", "parent", "returnvalue", "opts", "stacktrace"]) {
+    const job = { name: "a1", data: "{}", opts: "{}", timestamp: "1", delay: "0", priority: "0" };
+    await client.hset(`${queue}:g${field}`, { ...job, [field]: field === "opts" ? `{"x":${values}}` : values });
+    await client.lpush(`${queue}:wait`, `g${field}`);
+  }
   const { code, stdout } = await run(["fleet", "apply", "--yes"], options);
   expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
   const left = async () => (await client.keys(`${queue}:g*`)).length + (await client.llen(`${queue}:active`));
