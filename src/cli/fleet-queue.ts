@@ -41,11 +41,13 @@ export function queueOf(terminal: Terminal, flags: QueueFlags): string | null {
   return flags.queue ?? (terminal.environment["TENON_QUEUE"]?.trim() || null);
 }
 
+interface Resolved {
+  readonly address: StoreAddress;
+  readonly prefix: string;
+}
+
 /** Where the queue is, and under which prefix. What is wrong is reported without the URL: it may hold a password. */
-export async function resolveQueue(
-  terminal: Terminal,
-  flags: QueueFlags,
-): Promise<{ readonly address: StoreAddress; readonly prefix: string } | null> {
+export async function resolveQueue(terminal: Terminal, flags: QueueFlags): Promise<Resolved | null> {
   const { isPrefix, parseStoreAddress } = await import("../fleet/index.ts");
   const url = queueOf(terminal, flags);
   if (url === null) {
@@ -79,12 +81,25 @@ export async function openQueue(
   terminal: Terminal,
   flags: QueueFlags,
   accounts: readonly FleetAccount[],
-  { leaseMilliseconds = DEFAULT_LEASE_MILLISECONDS, readsOnly = false, telemetry = null }: QueueUse = {},
+  use: QueueUse = {},
 ): Promise<FleetStore | null> {
-  const { claimPrefix, isPrefixOf, openStore } = await import("../fleet/index.ts");
   const resolved = await resolveQueue(terminal, flags);
   if (resolved === null) return null;
-  const { address, prefix } = resolved;
+  const answered = endUnlessAnswered(terminal);
+  try {
+    return await openAt(terminal, resolved, accounts, use);
+  } finally {
+    answered();
+  }
+}
+
+async function openAt(
+  terminal: Terminal,
+  { address, prefix }: Resolved,
+  accounts: readonly FleetAccount[],
+  { leaseMilliseconds = DEFAULT_LEASE_MILLISECONDS, readsOnly = false, telemetry = null }: QueueUse,
+): Promise<FleetStore | null> {
+  const { claimPrefix, isPrefixOf, openStore } = await import("../fleet/index.ts");
   const outage = new OutageNotice(terminal, address);
   const recorded = telemetry === null ? {} : { telemetry };
   const opened = await openStore(address, { prefix, leaseMilliseconds, readsOnly, observer: outage, ...recorded });
@@ -108,6 +123,29 @@ export async function openQueue(
     fix: "Give this fleet a --prefix of its own, the same for its workers.",
   });
   return null;
+}
+
+/** So long after a signal a queue may take to answer. */
+const ANSWER_MILLISECONDS = 1_200;
+
+/** Ends the process after a signal, as a second one does, unless what it returns is called soon. */
+export function endUnlessAnswered(terminal: Terminal): () => void {
+  const { first } = terminal.interrupt;
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    timer = setTimeout(() => endUnanswered(terminal, "The queue does not answer."), ANSWER_MILLISECONDS);
+  };
+  if (first.aborted) begin();
+  else first.addEventListener("abort", begin, { once: true });
+  return () => {
+    first.removeEventListener("abort", begin);
+    clearTimeout(timer);
+  };
+}
+
+function endUnanswered(terminal: Terminal, words: string): void {
+  sayBeside(terminal, words);
+  terminal.interrupt.raise("SIGTERM");
 }
 
 /** Says once that a store does not answer, and once that it does again. */
@@ -197,11 +235,9 @@ export async function runByWorkers(
     if (event.type === "begun" || event.type === "left") observe(event);
     else sayBeside(terminal, lineOf(event));
   };
-  const unanswered = (): void => {
-    sayBeside(terminal, "The queue does not answer: what was asked for may still be run.");
-    // Nothing can be taken back. The second signal ends the process.
-    terminal.interrupt.raise("SIGTERM");
-  };
+  // Nothing can be taken back.
+  const unanswered = (): void =>
+    endUnanswered(terminal, "The queue does not answer: what was asked for may still be run.");
   const request = requestOf(terminal, command, flags);
   const submission = new Submission({
     ...{ store, request, stop: terminal.interrupt.first },

@@ -9,7 +9,7 @@ import type { Answer, StreamAnswer } from "../watch/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ListenAt } from "./flags.ts";
 import { statusMetrics } from "./fleet-metrics.ts";
-import { openQueue, type QueueFlags } from "./fleet-queue.ts";
+import { endUnlessAnswered, openQueue, type QueueFlags } from "./fleet-queue.ts";
 import { listen } from "./listen.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
@@ -33,6 +33,7 @@ export async function showStatus(
   return interrupt.whileHandlingSignals(async () => {
     const store = await openQueue(terminal, flags, all, { readsOnly: true });
     if (store === null) return EXIT.error;
+    const answered = endUnlessAnswered(terminal);
     try {
       const { StatusReader } = await import("../fleet/index.ts");
       const reader = new StatusReader(store, fleet.accounts);
@@ -46,6 +47,7 @@ export async function showStatus(
       return EXIT.done;
     } finally {
       await store.close();
+      answered();
     }
   });
 }

@@ -114,6 +114,22 @@ describe.each(["redis", "postgres"] as const)("%s", (engine) => {
     expect([code, stderr]).toEqual([143, expect.stringContaining("what was asked for may still be run")]);
   });
 
+  test.each([["status"], ["plan"], ["worker"]])(
+    "one signal ends fleet %s while it looks at a server that stands still",
+    async (command) => {
+      const server = await Outage.of(engine);
+      const fleet = await fleetOf(1);
+      server.standStill();
+      const child = start(["fleet", command], { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } });
+      const done = ended(child);
+      // It says nothing before it has an answer, and gives up by itself after some seconds.
+      await sleep(2_000);
+      child.kill("SIGTERM");
+      const { code, stderr } = await done;
+      expect([code, stderr]).toEqual([143, expect.stringContaining("The queue does not answer.")]);
+    },
+  );
+
   test("an outage after a first signal does not break the apply that is being finished", async () => {
     const server = await Outage.of(engine);
     const fleet = await fleetOf(1, { latencyMilliseconds: 400 });
