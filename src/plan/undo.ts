@@ -76,13 +76,21 @@ interface Found {
   readonly has: LiveValues;
 }
 
+/** What the account has of a unit. */
+interface FoundObjects {
+  readonly byId: ReadonlyMap<ObjectId, Found>;
+  readonly byKey: ReadonlyMap<string, readonly Found[]>;
+}
+
 class Undoing {
   readonly #run: JournalledRun;
   readonly #live: Live;
   readonly #project: Desired;
+  /** By unit and address. */
+  readonly #own: ReadonlyMap<string, Declared>;
   /** Unit and id of the objects that the run has touched. */
   readonly #known: ReadonlySet<string>;
-  readonly #found: Map<Unit, readonly Found[]> = new Map();
+  readonly #found: Map<Unit, FoundObjects> = new Map();
   readonly #declared: Declared[] = [];
   readonly #conflicts: UndoConflict[] = [];
   readonly #warnings: Diagnostic[] = [];
@@ -91,6 +99,7 @@ class Undoing {
     this.#run = run;
     this.#live = live;
     this.#project = project;
+    this.#own = new Map(project.declared.map((declared) => [`${declared.unit} ${declared.address}`, declared]));
     this.#known = known;
   }
 
@@ -107,7 +116,7 @@ class Undoing {
   undo(touched: Touched): void {
     const { own, unit } = touched;
     const all = this.#foundIn(unit);
-    const before = own.id === null ? undefined : all.find(({ id }) => id === own.id);
+    const before = own.id === null ? undefined : all.byId.get(own.id);
     const made = own.action === "create" || own.action === "replace" ? this.#madeBy(touched, all) : undefined;
     switch (own.isBegun ? own.action : "no-op") {
       case "create":
@@ -131,24 +140,23 @@ class Undoing {
     }
   }
 
-  #foundIn(unit: Unit): readonly Found[] {
+  #foundIn(unit: Unit): FoundObjects {
     const known = this.#found.get(unit);
     if (known !== undefined) return known;
-    const found = (this.#live.units[unit.name]?.items ?? []).map((item): Found => {
+    const all = (this.#live.units[unit.name]?.items ?? []).map((item): Found => {
       const { id, key, owner, sharedWith = [] } = unit.identify(item);
       return { id, key, owner, sharedWith, has: unit.valuesOf(item) };
     });
+    const found = { byId: new Map(all.map((one) => [one.id, one])), byKey: groupBy(all, ({ key }) => key) };
     this.#found.set(unit, found);
     return found;
   }
 
   /** What the run made: by its id or, if the answer was never seen, the one object of its name that carries the run's tag. */
-  #madeBy({ own, unit }: Touched, all: readonly Found[]): Found | undefined {
-    if (own.madeId !== null) return all.find(({ id }) => id === own.madeId);
-    const name = String(own.after?.[unit.kinds[0].nameField]);
-    const [only, ...others] = all.filter(({ id, key, owner }) => {
-      return key === name && id !== own.id && owner === this.#run.owner;
-    });
+  #madeBy({ own, unit }: Touched, all: FoundObjects): Found | undefined {
+    if (own.madeId !== null) return all.byId.get(own.madeId);
+    const named = all.byKey.get(String(own.after?.[unit.kinds[0].nameField])) ?? [];
+    const [only, ...others] = named.filter(({ id, owner }) => id !== own.id && owner === this.#run.owner);
     return others.length === 0 ? only : undefined;
   }
 
@@ -170,12 +178,12 @@ class Undoing {
   }
 
   /** It was deleted, and is made anew. An undo that was cut off may have begun that: then it is gone on with. */
-  #makeAgain(touched: Touched, all: readonly Found[]): void {
+  #makeAgain(touched: Touched, all: FoundObjects): void {
     const { own, unit, within } = touched;
     const before = own.before ?? {};
     const wanted = [...own.contents, ...within.flatMap(({ before: was }) => (was === null ? [] : [was]))];
     // An object of that name that the run knows by its id is another one: it was renamed, or made, by the run.
-    const there = all.filter(({ id, key }) => key === touched.name && !this.#known.has(`${unit.name} ${id}`));
+    const there = (all.byKey.get(touched.name) ?? []).filter(({ id }) => !this.#known.has(`${unit.name} ${id}`));
     if (there.some(({ has }) => isWhole(has, before, wanted))) return;
     const [begun] = there.filter(({ has }) => isPart(has, before, wanted));
     const objection =
@@ -225,7 +233,7 @@ class Undoing {
     within: readonly Values[] | null,
     { part = null, goes }: { readonly part?: readonly string[] | null; readonly goes?: true },
   ): void {
-    const entry = this.#project.declared.find(({ unit: name, address }) => name === unit.name && address === own.root);
+    const entry = this.#own.get(`${unit.name} ${own.root}`);
     const declared = unit.restate({ values, within }, { own: entry ?? null, part, span: own.span });
     const owner = values["owner"];
     const isOtherOwner = part === null && goes === undefined && owner !== undefined && owner !== this.#run.owner;
