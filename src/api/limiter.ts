@@ -50,6 +50,8 @@ export interface LimiterOptions {
 
 interface Waiting {
   readonly place: number;
+  /** Given up: it is taken out with all others that one signal ends. */
+  isGone: boolean;
   admit(): void;
 }
 
@@ -57,7 +59,7 @@ interface EndpointQueue {
   readonly endpoint: string;
   bucket: Bucket;
   /** Sorted by place. */
-  readonly queue: Waiting[];
+  queue: Waiting[];
   /** Its present wait was reported. */
   announced: boolean;
 }
@@ -68,6 +70,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const watch = new AbortWatch();
   let inFlight = 0;
   let places = 0;
+  let isDropping = false;
   /** A wait that is over: a clock that is set back meanwhile does not make it begin anew. */
   let waitedUntil = Number.NEGATIVE_INFINITY;
   const now = (): number => Math.max(clock.now(), waitedUntil);
@@ -92,10 +95,24 @@ export function createLimiter(options: LimiterOptions): Limiter {
     setTimer();
   }
 
+  /** Once for all that end together: thousands of lists may wait when a signal comes. */
+  function dropGone(): void {
+    if (isDropping) return;
+    isDropping = true;
+    queueMicrotask(() => {
+      isDropping = false;
+      for (const endpointQueue of endpoints.values()) {
+        endpointQueue.queue = endpointQueue.queue.filter(({ isGone }) => !isGone);
+      }
+      pump();
+    });
+  }
+
   function firstAdmitted(): EndpointQueue | null {
     let first: EndpointQueue | null = null;
     let place = Number.POSITIVE_INFINITY;
     for (const endpointQueue of endpoints.values()) {
+      while (endpointQueue.queue[0]?.isGone === true) endpointQueue.queue.shift();
       const head = endpointQueue.queue[0];
       if (head === undefined || head.place >= place) continue;
       if (admission(endpointQueue).type !== "now") continue;
@@ -178,12 +195,13 @@ export function createLimiter(options: LimiterOptions): Limiter {
         places += 1;
         const place = keptPlace ?? places;
         const abort = (): void => {
-          endpointQueue.queue.splice(endpointQueue.queue.indexOf(waiting), 1);
+          waiting.isGone = true;
           resolve(null);
-          pump();
+          dropGone();
         };
         const waiting: Waiting = {
           place,
+          isGone: false,
           admit: () => {
             watch.remove(signal, abort);
             resolve(permitOf(endpointQueue, place));

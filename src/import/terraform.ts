@@ -113,6 +113,7 @@ class Inventory implements ReadApi {
   readonly elsewhere: LeftElsewhere[] = [];
   readonly remarks: Remark[] = [];
   readonly #vpcs: Map<number, Held<WireVpc>> = new Map();
+  #byLabel: ReadonlyMap<string, number> | null = null;
   readonly #domains: Map<number, Held<WireDomain>> = new Map();
   readonly #images: Map<string, Held<WireImage>> = new Map();
   /** By the id of the VPC, or of the domain. */
@@ -188,11 +189,16 @@ class Inventory implements ReadApi {
 
   /** The same for the subnets of a VPC. */
   withOwnSubnets(entry: JsonObject): JsonObject {
-    const sameLabel = [...this.#vpcs.keys()].filter((id) => this.#vpcs.get(id)?.object.label === entry["label"]);
-    const id = typeof entry["id"] === "number" ? entry["id"] : (sameLabel[0] ?? 0);
+    const id = typeof entry["id"] === "number" ? entry["id"] : (this.#firstVpcs().get(String(entry["label"])) ?? 0);
     if (!this.#partialVpcs.has(id) && (this.#subnets.get(id)?.size ?? 0) > 0) return entry;
     const { subnets: _, ...rest } = entry;
     return rest;
+  }
+
+  /** By label, once all are there: the first one that has it. */
+  #firstVpcs(): ReadonlyMap<string, number> {
+    this.#byLabel ??= new Map([...this.#vpcs].reverse().map(([id, { object }]) => [object.label, id]));
+    return this.#byLabel;
   }
 
   #take(resource: TerraformResource, kind: Kind): void {
@@ -244,7 +250,11 @@ class Inventory implements ReadApi {
     const type = fields.text("record_type");
     // The name of an SRV is made of its service and protocol, which may be all that is stated.
     if (secret.has("name") || type === null || (type === "SRV" && name === "")) this.#partialDomains.add(id);
-    else this.#ignored.set(id, [...(this.#ignored.get(id) ?? []), { name, type }]);
+    else {
+      const known = this.#ignored.get(id);
+      if (known === undefined) this.#ignored.set(id, [{ name, type }]);
+      else known.push({ name, type });
+    }
   }
 
   /** A pattern of `ignore` is about a name and a type: of these no record can be declared. */

@@ -117,6 +117,8 @@ class ValueEffects {
   readonly #mayBeAdded = new Set<string>();
   readonly #mayBeRemoved = new Set<string>();
   readonly #mayBecome = new Map<string, string[]>();
+  /** What `#becomes` has answered. */
+  readonly #answers = new Map<string, boolean>();
   readonly #presentAtEnd = new Set<string>();
   /** Values that were shown as present after the apply. One of two equal records may be deleted, but not both: the value must stay. */
   readonly #shownToStay = new Set<string>();
@@ -128,7 +130,10 @@ class ValueEffects {
       if (action === "no-op") continue;
       if (came !== null) this.#mayBeAdded.add(came);
       if (left !== null && came === null) this.#mayBeRemoved.add(left);
-      if (left !== null && came !== null) this.#mayBecome.set(left, [...(this.#mayBecome.get(left) ?? []), came]);
+      if (left === null || came === null) continue;
+      const known = this.#mayBecome.get(left);
+      if (known === undefined) this.#mayBecome.set(left, [came]);
+      else known.push(came);
     }
     for (const { address, after } of changes) {
       const end = effectOf(address, after);
@@ -143,9 +148,16 @@ class ValueEffects {
 
   #mayLeave(value: string): boolean {
     if (this.#shownToStay.has(value) && !this.#presentAtEnd.has(value)) return false;
-    return (
-      this.#mayBeRemoved.has(value) || (this.#mayBecome.get(value) ?? []).some((other) => this.#presentAtEnd.has(other))
-    );
+    return this.#mayBeRemoved.has(value) || this.#becomes(value);
+  }
+
+  /** Asked of one value by as many changes as a plan shows for it. */
+  #becomes(value: string): boolean {
+    const known = this.#answers.get(value);
+    if (known !== undefined) return known;
+    const answer = (this.#mayBecome.get(value) ?? []).some((other) => this.#presentAtEnd.has(other));
+    this.#answers.set(value, answer);
+    return answer;
   }
 }
 
