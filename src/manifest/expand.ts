@@ -25,6 +25,7 @@ import type { Json, JsonObject } from "../model/resource.ts";
 import { withZone } from "./interpolate.ts";
 import {
   type Budget,
+  COMPARISONS_PER_CHARACTER,
   explainRecordLimit,
   MAX_IGNORE_COMPARISONS,
   MAX_INNER_LABELS,
@@ -375,6 +376,7 @@ class ExpansionLimits {
     }
     const patterns = (Array.isArray(ignore) ? ignore.length : 0) + namesInDivision(entry);
     this.#comparisons += weight * patterns;
+    this.#context.budget.noteRead(Math.ceil((weight * patterns) / COMPARISONS_PER_CHARACTER));
     if (this.#comparisons <= MAX_IGNORE_COMPARISONS) return true;
     const { places } = this.#context;
     this.#context.report(tooManyPatterns(Array.isArray(ignore) ? places.span(ignore) : domainSpan(entry, places)));

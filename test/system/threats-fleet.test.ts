@@ -104,7 +104,7 @@ test("a record of another type, or whose version is no count, keeps neither a co
   }
 });
 
-test("the same in tables: numbers that JavaScript does not have, and locks for good", async () => {
+test("the same in tables: numbers that JavaScript does not have, locks for good, and jobs of millions of values", async () => {
   const server = await startPostgres();
   const fleet = await fleetOf(2);
   const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
@@ -124,9 +124,15 @@ test("the same in tables: numbers that JavaScript does not have, and locks for g
     const values = [account, counts[index]];
     await client.query("INSERT INTO tenon_fleet.locks VALUES ('fleet', $1, $2, 'infinity')", values);
   }
-  expect((await run(["fleet", "status"], options)).code).toBe(0);
-  await startedWorker(options, ["--lease", "2s"]);
-  const { code, stdout } = await run(["fleet", "apply", "--yes"], options);
+  const status = async () => JSON.parse((await run(["fleet", "status", "--format", "json"], options)).stdout);
+  const asking = run(["fleet", "apply", "--yes"], options);
+  await expect.poll(status, { timeout: 30_000 }).toMatchObject({ queue: { waiting: 2 } });
+  // As values these would take gigabytes.
+  const values = "('[' || repeat('{},', 8000000) || '{}]')::jsonb";
+  await client.query(`UPDATE bullmq.job SET data = ${values}, progress = ${values}, return_value = ${values}`);
+  const env = { ...options.env, NODE_OPTIONS: "--max-old-space-size=512" };
+  await startedWorker({ ...options, env }, ["--lease", "2s"]);
+  const { code, stdout } = await asking;
   expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
 });
 

@@ -479,6 +479,17 @@ test("of a thousand environments the nearest ones are loaded, up to a limit, and
   expect(await guards(manifest + long)).toEqual([["e501", 997], [997], [997]]);
 });
 
+test("patterns that are compared with thousands of records in each environment count for all environments together", async () => {
+  const patterns = list(800, (index) => `{ type: TXT, target: "*z${index}*" }`);
+  const records = list(3_200, (index) => `{ type: TXT, name: n${index}, target: ${"a".repeat(60)} }`);
+  const zone = `domain: a.example, type: master, soa_email: h@a.example, ignore: [${patterns}], records: [${records}]`;
+  const environments = `environments: { ${list(100, (index) => `e${index}: {}`)} }\n`;
+  const text = `tenon: 1\n${environments}domains: [{ ${zone} }]\n`;
+  const { code, stderr, stdout } = await here(["validate", folder({ "tenon.yaml": text })]);
+  const [, unchecked] = /(\d+) more environments were not checked/.exec(stdout + stderr) ?? [];
+  expect([code, Number(unchecked) > 50]).toEqual([1, true]);
+});
+
 test("variables without a value, beside as many environments, are looked at once each", async () => {
   const text = (count: number) =>
     `variables: { ${list(count, (index) => `v${index}: {}`)} }\nenvironments: { ${list(count, (index) => `e${index}: {}`)} }\n`;
