@@ -261,3 +261,25 @@ test("which server of a delegation a pointer beneath it waits for does not depen
   });
   expect(stepsOf(servers.toReversed())).toEqual(stepsOf(servers));
 });
+
+test("what a long chain of new aliases waits for is found once for all pointers that change to lead to it", async () => {
+  const answers = (name: string): Entry[] => [
+    { type: "A", name, target: "192.0.2.9" },
+    { type: "AAAA", name, target: "2001:db8::9" },
+    { type: "TXT", name, target: "x" },
+    { type: "MX", name, target: "mx.b.example" },
+  ];
+  const pointers = (target: string): Entry[] =>
+    Array.from({ length: 400 }, (_, index) => ({ type: "CNAME", name: `p${index}`, target: `${target}.a.example` }));
+  const work = (aliases: number) => {
+    const chain = Array.from({ length: aliases }, (_, index): Entry => {
+      return { type: "CNAME", name: `c${index}`, target: `c${index + 1}.a.example` };
+    });
+    const desired = [...answers("old"), ...chain, ...answers(`c${aliases}`), ...pointers("c0")];
+    const { steps } = planOf([...answers("old"), ...pointers("old")], desired);
+    expect(steps.filter(({ id }) => id.includes("/p"))).toHaveLength(400);
+  };
+  work(1);
+  const [short, long] = [await operationsOf(() => work(1)), await operationsOf(() => work(10))];
+  expect(long / short).toBeLessThan(2.5);
+});
