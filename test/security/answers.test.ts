@@ -62,7 +62,7 @@ function zoneOf(domain: string, records: readonly object[]) {
 }
 
 test("an answer with thousands of records at one name that allow no other there is refused before a plan is made", async () => {
-  const targets = Array.from({ length: 6_000 }, (_, index) => `10.0.${Math.floor(index / 250)}.${index % 250}`);
+  const targets = Array.from({ length: 20 }, (_, index) => `192.0.2.${index}`);
   const cwd = await folder({
     "tenon.yaml": PROJECT.replace(
       "records:",
@@ -74,7 +74,7 @@ test("an answer with thousands of records at one name that allow no other there 
       const name = index % 2 === 0 ? "x" : "X";
       return { id: index + 1, type, name, target: target === "" ? "" : `t${index}.${target}`, ttl_sec: 0 };
     });
-  for (const records of [lone("CNAME", "example.net", 6_000), lone("MX", "", 6_000)]) {
+  for (const records of [lone("CNAME", "example.net", 11), lone("MX", "", 11)]) {
     const service = await zoneOf("example.com", records);
     const ended = await run(["plan", "--allow", "bulk=*"], { cwd, env: envOf(service) });
     expectPlain(ended, 1, ["more than 10 records are at one name that allow no other there"]);
