@@ -112,8 +112,8 @@ const MUTANTS = [
   {
     name: "a pointer does not wait for its target",
     file: "src/units/zone/pointers.ts",
-    find: "facts.awaits(record.key, event);",
-    replace: "void event;",
+    find: 'facts.awaitsAll(record.key, neededBy(after, zone, transition, "comes"));',
+    replace: 'neededBy(after, zone, transition, "comes");',
   },
   {
     name: "copies do not wait for the records of their source",
