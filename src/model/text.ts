@@ -16,15 +16,18 @@ export function compileGlob(glob: string): (text: string) => boolean {
   const first = parts[0] ?? "";
   if (parts.length === 1) return (text) => text === first;
   const last = parts.at(-1) ?? "";
-  const between = parts.slice(1, -1).map((part) => ({ find: searchFor(part), length: part.length }));
+  const between = parts.slice(1, -1);
+  // Few globs have a long part: the others need no search of their own.
+  const searches = between.some(({ length }) => length > MAX_ENGINE_SEARCH_CHARACTERS) ? between.map(searchFor) : null;
   return (text) => {
     const end = text.length - last.length;
     if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
     let position = first.length;
-    for (const { find, length } of between) {
-      const found = find(text, position);
+    for (let index = 0; index < between.length; index += 1) {
+      const part = between[index] as string;
+      const found = searches?.[index]?.(text, position) ?? text.indexOf(part, position);
       if (found === -1) return false;
-      position = found + length;
+      position = found + part.length;
       if (position > end) return false;
     }
     return true;
