@@ -47,7 +47,7 @@ export interface SubmissionOptions {
   /** Aborted: what was not begun is taken back. */
   readonly stop: AbortSignal;
   observe(event: SubmissionEvent): void;
-  /** Called once after `stop`: the store does not answer, so that nothing can be taken back, and no apply that has begun is waited for. Default: it is waited for. */
+  /** Called once after `stop` if the store does not answer, so that nothing can be taken back, and no apply has begun. Default: it is waited for. */
   unanswered?(): void;
 }
 
@@ -87,7 +87,7 @@ export class Submission {
   /** Versions of all that is waited for, and since when they are the same. */
   #versionsBefore = "";
   #unchangedSince = 0;
-  /** By a clock that never goes back. */
+  /** When the store answered last, by `performance.now()`. */
   #answeredAt = 0;
   #watch: NodeJS.Timeout | null = null;
 
@@ -110,7 +110,7 @@ export class Submission {
     }, ANSWER_MILLISECONDS / 4).unref();
   };
 
-  /** What it may still wait for is not watched any more. */
+  /** Whether the store answers is not looked at any more. */
   close(): void {
     this.#options.stop.removeEventListener("abort", this.#watchAnswers);
     if (this.#watch !== null) clearInterval(this.#watch);

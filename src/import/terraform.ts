@@ -113,7 +113,8 @@ class Inventory implements ReadApi {
   readonly elsewhere: LeftElsewhere[] = [];
   readonly remarks: Remark[] = [];
   readonly #vpcs: Map<number, Held<WireVpc>> = new Map();
-  #byLabel: ReadonlyMap<string, number> | null = null;
+  /** The first VPC of each label, once all are there. */
+  #firstByLabel: ReadonlyMap<string, number> | null = null;
   readonly #domains: Map<number, Held<WireDomain>> = new Map();
   readonly #images: Map<string, Held<WireImage>> = new Map();
   /** By the id of the VPC, or of the domain. */
@@ -189,16 +190,12 @@ class Inventory implements ReadApi {
 
   /** The same for the subnets of a VPC. */
   withOwnSubnets(entry: JsonObject): JsonObject {
-    const id = typeof entry["id"] === "number" ? entry["id"] : (this.#firstVpcs().get(String(entry["label"])) ?? 0);
+    // Of several the last one that is entered stays.
+    this.#firstByLabel ??= new Map([...this.#vpcs].reverse().map(([id, { object }]) => [object.label, id]));
+    const id = typeof entry["id"] === "number" ? entry["id"] : (this.#firstByLabel.get(String(entry["label"])) ?? 0);
     if (!this.#partialVpcs.has(id) && (this.#subnets.get(id)?.size ?? 0) > 0) return entry;
     const { subnets: _, ...rest } = entry;
     return rest;
-  }
-
-  /** By label, once all are there: the first one that has it. */
-  #firstVpcs(): ReadonlyMap<string, number> {
-    this.#byLabel ??= new Map([...this.#vpcs].reverse().map(([id, { object }]) => [object.label, id]));
-    return this.#byLabel;
   }
 
   #take(resource: TerraformResource, kind: Kind): void {

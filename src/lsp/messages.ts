@@ -164,7 +164,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Notifications whose fields the protocol's library takes for granted outside its own error handling. Those of others it looks after. */
+/** Whether a notification has the fields that the protocol's library reads outside of its error handling. What it reads of others it handles itself. */
 function hasFieldsOf(method: string | undefined, params: unknown): boolean {
   const fields = isObject(params) ? params : {};
   if (method === "$/cancelRequest") return typeof fields["id"] === "string" || typeof fields["id"] === "number";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLimiter } from "../../src/api/limiter.ts";
 import { endpointOf } from "../../src/api/rate-limit.ts";
+import { growth, itemsWalked } from "../support/operations.ts";
 import { html, JumpingClock, json, open, serve } from "./scripted.ts";
 import { LIMIT, WINDOW_MILLISECONDS, Window } from "./window.ts";
 
@@ -30,6 +31,23 @@ it("a clock that is set back while a request waits makes the wait no longer", as
   const start = jumping.now();
   expect((await api.get({ path: ["domains"] })).ok).toBe(true);
   expect(jumping.now() - start).toBeLessThan(10_000);
+});
+
+it("requests that one signal ends while they wait are let go in a time that is linear in them", async () => {
+  const options = { clock: new JumpingClock(), concurrency: 1, random: () => 1, reportThrottled: () => {} };
+  const work = async (count: number): Promise<void> => {
+    const limiter = createLimiter(options);
+    const first = await limiter.acquire("GET /domains", null, undefined);
+    const stop = new AbortController();
+    const waiting = Array.from({ length: count }, () => limiter.acquire("GET /domains", null, stop.signal));
+    const last = limiter.acquire("GET /domains", null, undefined);
+    stop.abort();
+    expect((await Promise.all(waiting)).every((permit) => permit === null)).toBe(true);
+    // Whoever still waits is not forgotten.
+    first?.release(null);
+    expect(await last).not.toBeNull();
+  };
+  expect(await growth(100, 4, work, itemsWalked)).toBeLessThan(5);
 });
 
 describe("1,000 creates against 100 in 10 seconds", () => {

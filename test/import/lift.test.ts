@@ -10,7 +10,7 @@ import type { JsonObject } from "../../src/model/resource.ts";
 import { units } from "../../src/units/index.ts";
 import { withoutOrder } from "../format/desired.ts";
 import { loadFiles } from "../manifest/support.ts";
-import { growth } from "../support/operations.ts";
+import { growth, itemsWalked } from "../support/operations.ts";
 
 const RUNS = Math.ceil(Number(process.env["TENON_PROPERTY_RUNS"] ?? 500) / 5);
 
@@ -149,5 +149,16 @@ describe("what is lifted", () => {
     expect(await growth(200, 4, (count) => extractRecordSets(many(count)))).toBeLessThan(5);
     const write = (count: number) => projectFiles(taken(...many(count)), units, { split: true, lifts: true });
     expect(await growth(50, 4, write)).toBeLessThan(5);
+  });
+
+  it("of which each has three of a thousand zones are found in a time that is linear in the zones", async () => {
+    const many = (count: number): ImportedDomain[] =>
+      Array.from({ length: count }, (_, index) => {
+        const own = Math.floor(index / 3);
+        const records = [0, 1, 2, 3].map((host) => ({ type: "TXT", name: `h${host}`, target: `text ${own} ${host}` }));
+        return domain(`z${index}.example`, records);
+      });
+    expect(Object.keys(extractRecordSets(many(30)).sets)).toHaveLength(10);
+    expect(await growth(300, 4, (count) => extractRecordSets(many(count)), itemsWalked)).toBeLessThan(5);
   });
 });

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../src/model/resource.ts";
 import { folder } from "../manifest/support.ts";
 import { Account, loadFolder } from "../support/account.ts";
 import { codesOf, fileOf, importAccount, importStates, type LiveImportOptions, written } from "../support/imports.ts";
+import { growth, itemsWalked } from "../support/operations.ts";
 import { recordOf, resource, stateOf } from "../support/terraform.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/terraform");
@@ -540,4 +541,18 @@ describe("a file that is none of Terraform's, or a broken one", () => {
     expect(codesOf(result)).toEqual(["nothing-to-import"]);
     expect(elsewhereOf(result)).toHaveLength(1);
   });
+});
+
+it("takes a time that is linear in networks", async () => {
+  const networks = (count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      resource("linode_vpc", `v${index}`, {
+        id: String(index + 1),
+        label: `v${index}`,
+        region: "us-east",
+        description: "",
+      }),
+    );
+  expect(codesOf(await imported(networks(3)))).toEqual([]);
+  expect(await growth(100, 4, (count) => imported(networks(count)), itemsWalked)).toBeLessThan(6);
 });

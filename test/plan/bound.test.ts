@@ -5,7 +5,7 @@ import type { Change } from "../../src/model/change.ts";
 import { Kinds } from "../../src/model/kind.ts";
 import { exceedsReviewedPlan } from "../../src/plan/review.ts";
 import { units } from "../../src/units/index.ts";
-import { growth } from "../support/operations.ts";
+import { growth, itemsWalked } from "../support/operations.ts";
 import { a, change, record } from "./changes.ts";
 
 function outside(now: Change[], reviewed: Change[]): string[] {
@@ -162,6 +162,21 @@ test("the lists of a change are compared in one pass", async () => {
     const one = sizes.get(count) as Change;
     expect(outside([one], [one])).toEqual([]);
   };
+  expect(await growth(100, 4, compare)).toBeLessThan(5);
+});
+
+test("changes that a file shows of one value are compared in a time that is linear in them", async () => {
+  const before = a("www", "192.0.2.1");
+  const shown = (count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      record("www", "update", { before, after: a("www", `10.0.${index}.1`) }),
+    );
+  const gone = record("www", "delete", { before });
+  const compare = (count: number): void => {
+    const leaves = Array.from({ length: count }, () => gone);
+    expect(exceedsReviewedPlan(leaves, shown(count), new Kinds(units))).toHaveLength(count);
+  };
+  expect(await growth(100, 4, compare, itemsWalked)).toBeLessThan(5);
   expect(await growth(100, 4, compare)).toBeLessThan(5);
 });
 

@@ -39,11 +39,50 @@ export async function operationsOf(work: () => unknown): Promise<number> {
  * How many times more operations `work` takes for `factor` times as much: some `factor` if it is linear, its square if it is quadratic.
  * The smaller run goes first once uncounted, since what is done once (modules, caches) is not part of the growth.
  */
-export async function growth(size: number, factor: number, work: (size: number) => unknown): Promise<number> {
+export async function growth(
+  size: number,
+  factor: number,
+  work: (size: number) => unknown,
+  measure: (work: () => unknown) => Promise<number> = operationsOf,
+): Promise<number> {
   await work(size);
-  const small = await operationsOf(() => work(size));
-  const large = await operationsOf(() => work(size * factor));
+  const small = await measure(() => work(size));
+  const large = await measure(() => work(size * factor));
   return large / small;
+}
+
+/**
+ * How many items of lists, sets and maps `work` may walk through or copy by their iterators (`[...list]`, `new Set(list)`, `map.keys()`) and by
+ * searches of lists: native code does so, and no call of a function shows how much.
+ */
+export async function itemsWalked(work: () => unknown): Promise<number> {
+  let items = 0;
+  const restores: (() => void)[] = [];
+  const count = <Collection extends object>(
+    prototype: Collection,
+    names: readonly PropertyKey[],
+    sizeOf: (one: Collection) => number,
+  ): void => {
+    for (const name of names) {
+      const own = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
+      const value = function (this: Collection, ...args: readonly unknown[]): unknown {
+        items += sizeOf(this);
+        return own.value.apply(this, args);
+      };
+      Object.defineProperty(prototype, name, { ...own, value });
+      restores.push(() => void Object.defineProperty(prototype, name, own));
+    }
+  };
+  const searches = ["indexOf", "includes", "splice"];
+  count(Array.prototype as unknown[], [Symbol.iterator, ...searches], ({ length }) => length);
+  count(Set.prototype as Set<unknown>, [Symbol.iterator], ({ size }) => size);
+  count(Map.prototype as Map<unknown, unknown>, [Symbol.iterator, "keys", "values", "entries"], ({ size }) => size);
+  try {
+    await work();
+  } finally {
+    for (const restore of restores) restore();
+  }
+  return items;
 }
 
 function counts(session: Session): number {
