@@ -71,9 +71,15 @@ export function createLimiter(options: LimiterOptions): Limiter {
   let inFlight = 0;
   let places = 0;
   let isDropping = false;
-  /** A wait that is over: a clock that is set back meanwhile does not make it begin anew. */
-  let waitedUntil = Number.NEGATIVE_INFINITY;
-  const now = (): number => Math.max(clock.now(), waitedUntil);
+  /** How far the machine's clock was set back so far: whoever waits until a time would wait so much longer. */
+  let behind = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  const now = (): number => {
+    const at = clock.now();
+    behind += Math.max(0, last - at);
+    last = at;
+    return at + behind;
+  };
   const handed = options.pace ?? null;
   let shared = handed === null ? UNKNOWN_LIMIT : handedLimit(handed, now());
   if (handed !== null) {
@@ -149,7 +155,9 @@ export function createLimiter(options: LimiterOptions): Limiter {
     clock.sleep(Math.max(0, time - now()), controller.signal).then(() => {
       if (controller.signal.aborted) return;
       timer = null;
-      waitedUntil = Math.max(waitedUntil, time);
+      // It was slept, whatever the clock says.
+      const left = time - now();
+      behind += Math.max(0, left);
       pump();
     });
   }

@@ -104,7 +104,8 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
 
 /**
  * A pool of connections to a proxy. It replaces UND_ERR_SOCKET while connecting by another error, because undici would otherwise connect
- * again at once and forever: a proxy that closes every tunnel would be asked thousands of times a second.
+ * again at once and forever: a proxy that closes every tunnel would be asked thousands of times a second. A proxy that does not answer has an
+ * error of its own, too: that of a head that took too long would be taken for one of the service.
  */
 function reportingTunnels(pool: Pool): Dispatcher {
   const connect = pool.connect.bind(pool) as (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>;

@@ -83,8 +83,10 @@ async function changeableLink(
   const folder = await folderOf(resolve(here, directory ?? "."));
   for (const path of [folder, ...(flags.varFile ?? []).map((file) => dirname(resolve(here, file)))]) {
     for (const link of await linksIn(path)) {
-      const isOfProject = isWithin(await realpath(dirname(link)), project.root);
-      if (isOfProject || (await isTracked(link, dirname(link), environment))) return link;
+      // The folders above it may be links, too: git tells nothing of what lies beyond one.
+      const above = await realpath(dirname(link));
+      const isOfProject = isWithin(above, project.root);
+      if (isOfProject || (await isTracked(join(above, basename(link)), above, environment))) return link;
     }
   }
   return null;

@@ -11,7 +11,7 @@ import type {
   StoreAddress,
   SubmissionEvent,
 } from "../fleet/index.ts";
-import type { AccountResult, FleetCommand, Ran } from "../model/fleet.ts";
+import { type AccountResult, type FleetCommand, type Ran, UNANSWERED_MILLISECONDS } from "../model/fleet.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT } from "./exit.ts";
 import type { AccountFlags } from "./fleet-account.ts";
@@ -125,15 +125,12 @@ async function openAt(
   return null;
 }
 
-/** So long after a signal a queue may take to answer. */
-const ANSWER_MILLISECONDS = 1_200;
-
 /** Ends the process after a signal, as a second one does, unless what it returns is called soon. */
 export function endUnlessAnswered(terminal: Terminal): () => void {
   const { first } = terminal.interrupt;
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => {
-    timer = setTimeout(() => endUnanswered(terminal, "The queue does not answer."), ANSWER_MILLISECONDS);
+    timer = setTimeout(() => endUnanswered(terminal, "The queue does not answer."), UNANSWERED_MILLISECONDS);
   };
   if (first.aborted) begin();
   else first.addEventListener("abort", begin, { once: true });

@@ -332,6 +332,7 @@ async function headCommit(folder: string, environment: Environment): Promise<str
 /**
  * Where git is called for a folder: the nearest folder above that holds a `.git`, or the folder itself. A commit can make a folder below look like
  * a bare repository (HEAD, objects, refs), and git, called there, would refuse to look any further.
+ * @param folder its real path: git takes no path through a link
  */
 function workTreeOf(folder: string): string {
   for (let above = folder; ; above = dirname(above)) {

@@ -60,7 +60,7 @@ class BoundedWorker extends Worker {
     return TAKE_SECONDS;
   }
 
-  /** A job of Tenon's has no data: what lies there is not parsed, whatever it is and however long. */
+  /** A job of Tenon's has no data: what lies there is not parsed, as it may be no JSON. */
   protected override createJob(job: JobJson, id: string): Job {
     return super.createJob({ ...job, data: "{}" }, id);
   }

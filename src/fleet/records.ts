@@ -332,9 +332,9 @@ export interface Found<Value> {
 }
 
 export class Records {
-  readonly #store: FleetStore;
+  readonly #store: Pick<FleetStore, "read" | "write">;
 
-  constructor(store: FleetStore) {
+  constructor(store: Pick<FleetStore, "read" | "write">) {
     this.#store = store;
   }
 

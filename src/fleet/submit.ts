@@ -3,7 +3,7 @@
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ran } from "../model/fleet.ts";
+import { type Ran, UNANSWERED_MILLISECONDS } from "../model/fleet.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import {
@@ -20,7 +20,7 @@ import {
   workerKey,
 } from "./records.ts";
 import { Slots } from "./slots.ts";
-import type { FleetStore } from "./store.ts";
+import type { Fence, FleetStore, StoredRecord } from "./store.ts";
 
 const POLL_MILLISECONDS = 150;
 /** Accounts that are asked for at a time: a store has few connections, and whoever waits for one gives up in the end. */
@@ -51,8 +51,59 @@ export interface SubmissionOptions {
   unanswered?(): void;
 }
 
-/** So long after `stop` the store may take to answer. */
-const ANSWER_MILLISECONDS = 1_200;
+/** The store as a submission uses it, which knows for how long it has not answered. */
+class AskedStore implements Pick<FleetStore, "read" | "versions" | "write"> {
+  readonly #store: FleetStore;
+  #open = 0;
+  /** When the last answer came or, if nothing was asked then, the first question after it. */
+  #since = 0;
+
+  constructor(store: FleetStore) {
+    this.#store = store;
+  }
+
+  /** 0: nothing is asked. */
+  get silentMilliseconds(): number {
+    return this.#open === 0 ? 0 : performance.now() - this.#since;
+  }
+
+  read(key: string): Promise<StoredRecord | null> {
+    return this.#ask(() => this.#store.read(key));
+  }
+
+  versions(keys: readonly string[]): Promise<number[]> {
+    return this.#ask(() => this.#store.versions(keys));
+  }
+
+  write(
+    key: string,
+    text: string,
+    expected: number,
+    fence: Fence | null,
+    lifetimeMilliseconds?: number | null,
+  ): Promise<boolean> {
+    return this.#ask(() => this.#store.write(key, text, expected, fence, lifetimeMilliseconds));
+  }
+
+  enqueue(account: string): Promise<void> {
+    return this.#ask(() => this.#store.queue.enqueue(account));
+  }
+
+  wakeUp(account: string): Promise<void> {
+    return this.#ask(() => this.#store.queue.wakeUp(account));
+  }
+
+  async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+    if (this.#open === 0) this.#since = performance.now();
+    this.#open += 1;
+    try {
+      return await question();
+    } finally {
+      this.#open -= 1;
+      this.#since = performance.now();
+    }
+  }
+}
 
 /** What came of an account, and the digest of its saved plan if there is one. */
 export interface Submitted {
@@ -74,6 +125,7 @@ interface Waiting {
 export class Submission {
   readonly #run: string = randomUUID();
   readonly #options: SubmissionOptions;
+  readonly #store: AskedStore;
   readonly #records: Records;
   readonly #asking: Slots = new Slots(MAX_ASKED_TOGETHER);
   readonly #waiting: Map<string, Waiting> = new Map();
@@ -87,27 +139,27 @@ export class Submission {
   /** Versions of all that is waited for, and since when they are the same. */
   #versionsBefore = "";
   #unchangedSince = 0;
-  /** When the store answered last, by `performance.now()`. */
-  #answeredAt = 0;
   #watch: NodeJS.Timeout | null = null;
 
   constructor(options: SubmissionOptions) {
     this.#options = options;
-    this.#records = new Records(options.store);
+    this.#store = new AskedStore(options.store);
+    this.#records = new Records(this.#store);
     if (options.stop.aborted) this.#watchAnswers();
     else options.stop.addEventListener("abort", this.#watchAnswers, { once: true });
   }
 
   readonly #watchAnswers = (): void => {
-    this.#answeredAt = performance.now();
+    const begun = performance.now();
     this.#watch = setInterval(() => {
       const { request, unanswered } = this.#options;
+      const silent = Math.min(this.#store.silentMilliseconds, performance.now() - begun);
       const isApplying =
         request.command === "apply" && [...this.#waiting.values()].some(({ worker }) => worker !== null);
-      if (isApplying || performance.now() - this.#answeredAt < ANSWER_MILLISECONDS) return;
+      if (isApplying || silent < UNANSWERED_MILLISECONDS) return;
       this.close();
       unanswered?.();
-    }, ANSWER_MILLISECONDS / 4).unref();
+    }, UNANSWERED_MILLISECONDS / 4).unref();
   };
 
   /** Whether the store answers is not looked at any more. */
@@ -137,8 +189,7 @@ export class Submission {
     const pending: PendingRun = { run: this.#run, digest, plan, at: Date.now(), ...own };
     await this.#asking.use(async () => {
       await this.#ask(account.name, pending);
-      await this.#options.store.queue.wakeUp(account.name);
-      this.#answeredAt = performance.now();
+      await this.#store.wakeUp(account.name);
     });
     return new Promise((resolve, reject) => {
       this.#waiting.set(account.name, {
@@ -179,12 +230,11 @@ export class Submission {
   }
 
   async #pollOnce(): Promise<void> {
-    const { stop, store } = this.#options;
+    const { stop } = this.#options;
     const waiting = [...this.#waiting.values()];
     const workers = new Set(waiting.flatMap(({ worker }) => worker ?? []));
     const keys = [...waiting.map(({ account }) => stateKey(this.#run, account)), ...[...workers].map(workerKey)];
-    const versions = await store.versions(keys);
-    this.#answeredAt = performance.now();
+    const versions = await this.#store.versions(keys);
     for (const [index, one] of waiting.entries()) {
       if (versions[index] !== one.version) await this.#look(one);
     }
@@ -223,7 +273,6 @@ export class Submission {
   async #takeBack(one: Waiting): Promise<void> {
     const key = stateKey(this.#run, one.account);
     const { version, value } = await this.#records.read("state", key);
-    this.#answeredAt = performance.now();
     if (value?.state === "running" || value?.state === "done") return;
     await this.#cancel(one, version, null);
   }
@@ -266,7 +315,7 @@ export class Submission {
     await this.#records.write("request", requestKey(this.#run), this.#options.request, 0);
     for (const { account, pending } of this.#waiting.values()) {
       await this.#ask(account, pending);
-      await this.#options.store.queue.enqueue(account);
+      await this.#store.enqueue(account);
     }
   }
 }

@@ -127,7 +127,7 @@ export class Budget {
     return false;
   }
 
-  /** Counts text that has a limit of its own, such as zone files, as spent, but does not take it from the budget. */
+  /** Counts text or work that has a limit of its own, such as zone files and comparisons, as spent, but does not take it from the budget. */
   noteRead(characters: number): void {
     this.#read += characters;
   }

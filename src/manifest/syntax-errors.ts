@@ -24,7 +24,7 @@ export function syntaxDiagnostics(file: string, text: string, errors: readonly Y
     const start = Math.min(error.pos[0], text.length);
     if (error.code === "MULTIPLE_DOCS" || (start <= lineEnd && !isSound(error, text))) continue;
     const { at, follows = false, ...explanation } = explain(error, text);
-    if (follows && diagnostics.some(({ code }) => code === "yaml-syntax")) continue;
+    if (follows && diagnostics.some(({ summary }) => summary === MISPLACED)) continue;
     const next = text.indexOf("\n", at ?? start);
     lineEnd = next === -1 ? text.length : next;
     const end = Math.max(start, Math.min(error.pos[1], lineEnd));
@@ -70,6 +70,8 @@ function unclosedBracket(file: string, text: string, { start, bracket, closing, 
     span: { file, start, end: start + 1 },
   };
 }
+
+const MISPLACED = "the indentation does not fit";
 
 interface Explanation extends Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> {
   /** The offset of what is wrong, where YAML's own error stands elsewhere. */
@@ -174,7 +176,7 @@ function misplacedDash(error: YAMLError, text: string): Explanation | null {
   if (blanks === undefined || text.slice(lineStart(text, error.pos[0]), error.pos[0]).trim() !== "") return null;
   return {
     code: "yaml-syntax",
-    summary: "the indentation does not fit",
+    summary: MISPLACED,
     detail: "The dash stands left of the entries above it, and right of their key.",
     fix: "Begin the line in the column of the entries that it belongs to.",
     at: error.pos[0] + blanks.length,
@@ -191,7 +193,7 @@ function deeperLine(error: YAMLError, text: string): Explanation | null {
   if (before === "" || /:(?:\s|$)/.test(value) || blanks <= indentation.length) return null;
   return {
     code: "yaml-syntax",
-    summary: "the indentation does not fit",
+    summary: MISPLACED,
     detail: `The line is indented more deeply than \`${key}\` above it, and is read as a part of its value.`,
     fix: `Begin it in column ${indentation.length + 1}, as \`${key}\` does.`,
     at: nextLine + blanks,
@@ -205,7 +207,7 @@ function lineStart(text: string, offset: number): number {
 function unaligned(error: YAMLError): Explanation {
   return {
     code: "yaml-syntax",
-    summary: "the indentation does not fit",
+    summary: MISPLACED,
     detail: sentence(error.message),
     fix: "Begin the line in the column of the entries that it belongs to.",
   };
@@ -253,7 +255,7 @@ function missing(error: YAMLError, text: string): Explanation {
   if (error.message.startsWith("Sequence item")) {
     return {
       code: "yaml-syntax",
-      summary: "the indentation does not fit",
+      summary: MISPLACED,
       detail:
         "The line stands in the column of the list's dashes, or between them and their entries, and begins no entry.",
       fix: "Begin it in the column of the entry's first key, behind the dash; or write `- ` before it for an entry of its own.",

@@ -102,6 +102,9 @@ export interface FleetStatus {
   readonly workers: readonly WorkerStatus[];
 }
 
+/** So long after a signal a queue may take to answer. */
+export const UNANSWERED_MILLISECONDS = 1_200;
+
 /** Whether an exit code of an account says that it needs nobody: what it was asked for is done, or found. */
 export function didWell(code: number): boolean {
   return code === 0 || code === 2;

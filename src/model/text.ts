@@ -18,7 +18,7 @@ export function compileGlob(glob: string): (text: string) => boolean {
   const last = parts.at(-1) ?? "";
   const between = parts.slice(1, -1);
   // Few globs have a long part: the others need no search of their own.
-  const searches = between.some(({ length }) => length > MAX_ENGINE_SEARCH_CHARACTERS) ? between.map(searchFor) : null;
+  const searches = between.some(isLong) ? between.map((part) => (isLong(part) ? searchFor(part) : null)) : null;
   return (text) => {
     const end = text.length - last.length;
     if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
@@ -37,9 +37,12 @@ export function compileGlob(glob: string): (text: string) => boolean {
 /** Shorter texts are searched for by the engine, whose time is that of text times part where almost all of the part is everywhere. */
 const MAX_ENGINE_SEARCH_CHARACTERS = 16;
 
+function isLong({ length }: string): boolean {
+  return length > MAX_ENGINE_SEARCH_CHARACTERS;
+}
+
 /** As `indexOf`, in a time that is linear in the text, whatever stands in it and in the part: Knuth, Morris and Pratt. */
 function searchFor(part: string): (text: string, from: number) => number {
-  if (part.length <= MAX_ENGINE_SEARCH_CHARACTERS) return (text, from) => text.indexOf(part, from);
   const codes = Uint16Array.from({ length: part.length }, (_, index) => part.charCodeAt(index));
   // Of each beginning of the part: how much of the part's beginning stands at its end, too.
   const borders = new Uint32Array(part.length);
@@ -83,6 +86,12 @@ export function globsMeet(one: GlobOutline, other: GlobOutline): boolean {
   if (!other.hasStar) return one.fits(other.first);
   const startsAlike = one.first.startsWith(other.first) || other.first.startsWith(one.first);
   return startsAlike && (one.last.endsWith(other.last) || other.last.endsWith(one.last));
+}
+
+/** The one text that a glob without stars fits; null: it has stars. */
+export function literalOf(glob: string): string | null {
+  const [first = "", ...others] = partsOf(glob);
+  return others.length === 0 ? first : null;
 }
 
 /** What stands literally before, between and after the stars. */

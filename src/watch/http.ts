@@ -10,7 +10,7 @@ const MAX_STREAMS = 32;
 const MAX_HEADER_BYTES = 8 * 1024;
 const REQUEST_TIMEOUT_MILLISECONDS = 10_000;
 const CHECK_MILLISECONDS = 1_000;
-/** So long a client may take over an answer that does not go on; the largest page has some megabytes. */
+/** So long an answer may take altogether, unless it is a stream; the largest page has some megabytes. */
 const TAKE_MILLISECONDS = 30_000;
 
 export interface Answer {

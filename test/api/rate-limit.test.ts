@@ -50,6 +50,29 @@ it("requests that one signal ends while they wait are let go in a time that is l
   expect(await growth(100, 4, work, itemsWalked)).toBeLessThan(5);
 });
 
+it("a clock that is set back makes no wait longer: neither one that begins afterwards, nor one whose timer is replaced", async () => {
+  const jumping = new JumpingClock();
+  let back = 0;
+  const clock = {
+    now: () => jumping.now() - back,
+    sleep: (milliseconds: number, signal?: AbortSignal) => jumping.sleep(milliseconds, signal),
+  };
+  const limiter = createLimiter({ clock, concurrency: 8, random: () => 1, reportThrottled: () => {} });
+  const refuse = async (endpoint: string, seconds: string): Promise<void> => {
+    const permit = await limiter.acquire(endpoint, null, undefined);
+    permit?.release({ status: 429, headers: { "retry-after": seconds } });
+  };
+  const begun = jumping.now();
+  await refuse("GET /domains", "5");
+  back += 3_600_000;
+  const domains = limiter.acquire("GET /domains", null, undefined);
+  back += 3_600_000;
+  await refuse("GET /vpcs", "2");
+  const vpcs = limiter.acquire("GET /vpcs", null, undefined);
+  expect(await Promise.all([domains, vpcs])).not.toContain(null);
+  expect(jumping.now() - begun).toBeLessThan(10_000);
+});
+
 describe("1,000 creates against 100 in 10 seconds", () => {
   it.each([
     ["up", Math.ceil],

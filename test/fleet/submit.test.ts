@@ -72,3 +72,46 @@ test("an account that is asked for while the last answer arrives is waited for, 
   );
   expect(found.filter((one) => typeof one === "string")).toEqual([]);
 });
+
+test("a store that is slow, and answers each time, is waited for after a signal; one that does not is said to be silent", async () => {
+  const records = new Map<string, { version: number; text: string }>();
+  const request = { command: "plan", flags: { format: "text" }, results: LOOK, messages: LOOK } as const;
+  const running = JSON.stringify({ state: "running", attempts: 1, worker: "host:1" });
+  let isSilent = false;
+  const own = storeOf(() => {}, new Promise(() => {}));
+  const answer = async <Answer>(value: () => Answer): Promise<Answer> => {
+    await sleep(12);
+    return isSilent ? new Promise(() => {}) : value();
+  };
+  const store: FleetStore = {
+    ...own,
+    queue: new EmbeddedQueue(),
+    read: (key) =>
+      answer(() => (key.startsWith("state/") ? { version: 1, text: running } : (records.get(key) ?? null))),
+    versions: (keys) => answer(() => keys.map(() => 1)),
+    write: (key, text, expected) => {
+      return answer(() => {
+        records.set(key, { version: expected + 1, text });
+        return true;
+      });
+    },
+  };
+  const stop = new AbortController();
+  let said = 0;
+  const submission = new Submission({
+    ...{ store, request: { ...request, saves: false, documents: false }, stop: stop.signal, observe: () => {} },
+    unanswered: () => {
+      said += 1;
+    },
+  });
+  await submission.open();
+  // To look at all of them takes two seconds and more.
+  for (let index = 0; index < 200; index += 1) void submission.submit(accountOf(`a${index}`), DIGEST, null);
+  await sleep(200);
+  stop.abort();
+  await sleep(3_000);
+  expect(said).toBe(0);
+  isSilent = true;
+  await expect.poll(() => said, { timeout: 10_000 }).toBe(1);
+  submission.close();
+});

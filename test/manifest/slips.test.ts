@@ -110,6 +110,12 @@ describe("what is wrong with the YAML is said in its own terms:", () => {
   ])("%s", async (_, text, summary, fix) => {
     expect(await errorsOf(text)).toEqual([[summary, fix]]);
   });
+
+  test("an error of its own behind text that does not belong there", async () => {
+    const text = 'x-a: "a" b\nx-b: c\ndomains:\n  - domain: example.com\n    description: note: this\n';
+    const summaries = (await errorsOf(text)).map(([summary]) => summary);
+    expect(summaries).toEqual(["2:10 unexpected text", "6:18 a value with `: ` in it must be quoted"]);
+  });
 });
 
 const APEX = 'Begin each entry with a dash, and write its name inside: `- { name: "", … }`.';

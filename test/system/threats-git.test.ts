@@ -253,6 +253,27 @@ test("a folder that the change turns into a link is not compared with the base o
   }
 }, 120_000);
 
+test("a link that the change moves is found beyond a link that no commit holds", async () => {
+  const service = await emulator();
+  const cwd = await folder({
+    ...{ "a/tenon.yaml": PROJECT, "b/tenon.yaml": PROJECT.replace("192.0.2.1", "192.0.2.66") },
+    ".gitignore": "current\n",
+  });
+  await mkdir(join(cwd, "envs"));
+  await symlink("../a", join(cwd, "envs/prod"));
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "base");
+  git(cwd, "switch", "--quiet", "--create", "change");
+  await rm(join(cwd, "envs/prod"));
+  await symlink("../b", join(cwd, "envs/prod"));
+  git(cwd, "commit", "--quiet", "--all", "--message", "change");
+  await symlink("envs", join(cwd, "current"));
+  const options = { cwd, env: envOf(service) };
+  const { code, stdout, stderr } = await run(["plan", "current/prod", "--base", "refs/heads/main"], options);
+  expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("current/prod is a symbolic link")]);
+});
+
 test("a file of variables in a submodule is read as it was in the commit of the base", async () => {
   const service = await emulator();
   const shared = await folder({ "vars.yaml": "ip: 192.0.2.1\n" });

@@ -33,7 +33,7 @@ export class FactBuilder {
     this.#add(change, "unneeds", key);
   }
 
-  /** `awaits` for each of the events. A list that several changes hand in is kept once. */
+  /** `awaits` for each of the events. A list that several changes hand in is kept once; it is handed in here, or to `precedesAll`, but not to both. */
   awaitsAll(change: string, events: readonly ResolutionEvent[]): void {
     this.#share(change, "needs", this.#keysOf(events, this.#arrivals));
   }
@@ -61,7 +61,9 @@ export class FactBuilder {
     if (keys.length === 0) return;
     const stepFacts = this.#of(change);
     stepFacts.shared ??= {};
-    if (stepFacts.shared[name] === undefined) stepFacts.shared[name] = keys;
+    const known = stepFacts.shared[name];
+    if (known === keys) return;
+    if (known === undefined) stepFacts.shared[name] = keys;
     else for (const key of keys) this.#add(change, name, key);
   }
 

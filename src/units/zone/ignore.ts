@@ -8,7 +8,7 @@ import { absoluteName } from "../../dns/name.ts";
 import { isAcmeName, isRecordType, isText } from "../../dns/record.ts";
 import { compileNameGlob } from "../../dns/unicode.ts";
 import type { IgnorePattern, IgnorePreset } from "../../model/desired.ts";
-import { compileGlob, outlineOf } from "../../model/text.ts";
+import { compileGlob, literalOf } from "../../model/text.ts";
 
 export interface IgnorableRecord {
   /** Relative, lower-case ASCII, `""` the apex. */
@@ -198,7 +198,7 @@ function compile({ preset, name, type, target }: IgnorePattern): Rule {
   const fitsText = target === undefined ? fitsAll : compileGlob(target);
   const fitsTarget = target === undefined ? fitsAll : compileNameGlob(canonicalIpv6(target) ?? target);
   // What the service holds may be no name at all, and is then the same only as it is written: `import` writes such patterns.
-  const [wholeName, wholeTarget] = [wholeOf(name), wholeOf(target)];
+  const [wholeName, wholeTarget] = [name, target].map((glob) => (glob === undefined ? null : literalOf(glob)));
   return (record, registry) => {
     if (preset !== undefined && !isOfPreset(record, preset, registry)) return false;
     if (!fitsType(record.type)) return false;
@@ -206,13 +206,6 @@ function compile({ preset, name, type, target }: IgnorePattern): Rule {
     if (record.target === wholeTarget) return true;
     return isRecordType(record.type) && isText(record.type) ? fitsText(record.target) : fitsTarget(record.foldedTarget);
   };
-}
-
-/** The one text that a glob without stars means; null: it has stars, or there is none. */
-function wholeOf(glob: string | undefined): string | null {
-  if (glob === undefined) return null;
-  const { hasStar, first } = outlineOf(glob);
-  return hasStar ? null : first;
 }
 
 function fitsAll(): boolean {
