@@ -125,12 +125,12 @@ async function openAt(
   return null;
 }
 
-/** Ends the process after a signal, as a second one does, unless what it returns is called soon. */
-export function endUnlessAnswered(terminal: Terminal): () => void {
+/** Ends the process after a signal, as a second one does, unless what it returns is called soon, or nothing keeps the process any more. */
+export function endUnlessAnswered(terminal: Terminal, milliseconds: number = UNANSWERED_MILLISECONDS): () => void {
   const { first } = terminal.interrupt;
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => {
-    timer = setTimeout(() => endUnanswered(terminal, "The queue does not answer."), UNANSWERED_MILLISECONDS);
+    timer = setTimeout(() => endUnanswered(terminal, "The queue does not answer."), milliseconds).unref();
   };
   if (first.aborted) begin();
   else first.addEventListener("abort", begin, { once: true });

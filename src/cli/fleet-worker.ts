@@ -24,7 +24,7 @@ import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import type { FleetSource } from "./fleet-open.ts";
-import { openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
+import { endUnlessAnswered, openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
 import { openTracing } from "./fleet-tracing.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
@@ -42,6 +42,8 @@ export interface WorkerFlags extends QueueFlags, WebhookFlags {
   readonly takeOwnershipFrom?: readonly string[];
 }
 
+/** A worker that ends waits so long for connections to a store that does not answer. */
+const CLOSE_MILLISECONDS = 500;
 /** A worker that ends waits so long for a webhook that is slow. */
 const LAST_MESSAGES_MILLISECONDS = 2_000;
 
@@ -122,11 +124,15 @@ export async function serve(
         await activity.end();
         await notices?.close(AbortSignal.any([interrupt.second, AbortSignal.timeout(LAST_MESSAGES_MILLISECONDS)]));
         await metrics?.close();
+        const answered = endUnlessAnswered(terminal, CLOSE_MILLISECONDS);
         await store.close();
+        answered();
       }
       return interrupt.code() ?? EXIT.done;
     } finally {
       await tracing.close();
+      // Connections to a server that stands still would keep the process for good.
+      endUnlessAnswered(terminal, CLOSE_MILLISECONDS);
     }
   });
 }

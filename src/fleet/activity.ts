@@ -32,7 +32,7 @@ const ALIVE_MILLISECONDS = 10_000;
 /** One that has said nothing for so long may have been killed. */
 const SILENT_MILLISECONDS = 3 * ALIVE_MILLISECONDS;
 /** A worker that ends does not wait longer for a store that does not answer. */
-const END_MILLISECONDS = 1_000;
+const END_MILLISECONDS = 400;
 /** Records that are read at a time. */
 const READ_TOGETHER = 64;
 

@@ -13,7 +13,7 @@ import { reasonOf, type StoreOptions } from "./store.ts";
 /** How long a wait for a job takes at most, and so an end in order. */
 const TAKE_SECONDS = 1;
 /** So long after a signal, and at the end, a server is waited for that does not answer. */
-const END_MILLISECONDS = 1_500;
+const END_MILLISECONDS = 1_200;
 /** After a failure of the store. */
 const RETRY_MILLISECONDS = 500;
 /** Whether a worker is alive is for the lock of the account to say: a job is put back however often its worker was killed. */

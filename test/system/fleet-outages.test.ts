@@ -99,6 +99,20 @@ describe.each(["redis", "postgres"] as const)("%s", (engine) => {
     expect(await worker.end).toMatchObject({ code: 143 });
   });
 
+  test("one signal ends a worker that runs nothing, though the server stands still since a moment ago", async () => {
+    const server = await Outage.of(engine);
+    const fleet = await fleetOf(1);
+    const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } };
+    const worker = await startedWorker(options, []);
+    expect((await run(["fleet", "validate"], options)).code).toBe(0);
+    server.standStill();
+    await sleep(500);
+    worker.child.kill("SIGTERM");
+    expect(await worker.end).toMatchObject({ code: 143 });
+    expect(worker.said()).toContain("The queue does not answer.");
+    expect(worker.said()).not.toMatch(/Unhandled|at .*\.js/);
+  });
+
   test.each(["is gone", "stands still"])("one signal ends a command that waits, though the server %s", async (how) => {
     const server = await Outage.of(engine);
     const fleet = await fleetOf(2);
