@@ -32,6 +32,8 @@ import {
 /** BullMQ's own name for it. Its tables hold all queues, by their names. */
 const QUEUE_SCHEMA = "bullmq";
 
+const TABLES_SCHEMA = "tenon_fleet";
+
 const CONNECT_MILLISECONDS = 5_000;
 const QUERY_MILLISECONDS = 8_000;
 const MAX_CONNECTIONS = 6;
@@ -89,10 +91,39 @@ const UNCHECKED = { rejectUnauthorized: false };
 
 export async function preparePostgres(address: StoreAddress): Promise<Diagnostic | null> {
   return withClient(address, async (client) => {
+    const problem = await ownedByAnother(client, address);
+    if (problem !== null) return problem;
     await runMigrations(client, QUEUE_SCHEMA);
     await client.query(TABLES);
-    return null;
+    return ownedByAnother(client, address);
   });
+}
+
+/**
+ * Whoever owns a table may give it triggers, which run with the rights of whoever writes there. The database's owner, roles above all
+ * and groups that this role is in are trusted; a role above all is in every group.
+ */
+const OWNERS = `
+SELECT owner.rolname AS owner, current_user AS self
+FROM (
+  SELECT nspowner AS oid FROM pg_namespace WHERE nspname = ANY($1)
+  UNION SELECT relowner FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = ANY($1)
+  UNION SELECT proowner FROM pg_proc JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = ANY($1)
+) AS owners
+JOIN pg_roles AS owner ON owner.oid = owners.oid
+JOIN pg_roles AS self ON self.rolname = current_user
+WHERE NOT owner.rolsuper AND owner.oid <> self.oid AND (self.rolsuper OR NOT pg_has_role(self.oid, owner.oid, 'MEMBER'))
+AND owner.oid <> (SELECT datdba FROM pg_database WHERE datname = current_database())
+ORDER BY 1 LIMIT 1`;
+
+async function ownedByAnother(client: pg.Client, { shown }: StoreAddress): Promise<Diagnostic | null> {
+  const { rows } = await client.query(OWNERS, [[QUEUE_SCHEMA, TABLES_SCHEMA]]);
+  const [row] = rows as readonly { readonly owner: string; readonly self: string }[];
+  if (row === undefined) return null;
+  const summary = `the tables of the queue at ${shown} belong to another role: ${row.owner}`;
+  const detail = `A table's owner can have commands run with the rights of whoever writes there, here those of ${row.self}.`;
+  const fix = `If ${row.owner} is to own them, prepare the queue as ${row.owner}. If not, drop the schemas ${TABLES_SCHEMA} and ${QUEUE_SCHEMA}, or give the queue a database of its own.`;
+  return unfit(summary, fix, detail);
 }
 
 export async function openPostgres(address: StoreAddress, options: StoreOptions): Promise<OpenedStore> {
@@ -112,7 +143,7 @@ export async function openPostgres(address: StoreAddress, options: StoreOptions)
 
 async function withClient(
   address: StoreAddress,
-  work: (client: pg.Client) => Promise<null>,
+  work: (client: pg.Client) => Promise<Diagnostic | null>,
 ): Promise<Diagnostic | null> {
   const client = new pg.Client(poolOptions(address));
   client.on("error", () => {});
@@ -122,8 +153,17 @@ async function withClient(
   } catch (error) {
     return problemOf(address, error);
   } finally {
-    await client.end().catch(() => {});
+    await endClient(client);
   }
+}
+
+/** How long a server has to close its side. */
+const END_MILLISECONDS = 1_000;
+
+async function endClient(client: pg.Client): Promise<void> {
+  const cut = setTimeout(() => client.connection.stream.destroy(), END_MILLISECONDS);
+  await client.end().catch(() => {});
+  clearTimeout(cut);
 }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: undefined table, invalid schema name. */

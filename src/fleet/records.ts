@@ -217,7 +217,7 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
           run: runId,
           digest,
           plan: { oneOf: [digest, { type: "null" }] },
-          at: { type: "number" },
+          at: time,
           trace: { type: "string", pattern: "^00-[0-9a-f]{32}-[0-9a-f]{16}-01$" },
         },
       },
@@ -226,10 +226,10 @@ const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
   state: {
     oneOf: [
       exactly({ state: { const: "running" }, attempts: count, worker: workerName }),
-      exactly({ state: { const: "refused" }, attempts: count, since: { type: "number" }, reason: line }),
+      exactly({ state: { const: "refused" }, attempts: count, since: time, reason: line }),
       exactly({
         ...{ state: { const: "postponed" }, attempts: count },
-        ...{ since: { type: "number" }, until: { type: "number" } },
+        ...{ since: time, until: time },
       }),
       exactly({ state: { const: "done" }, outcome: OUTCOME, plan: { oneOf: [digest, { type: "null" }] } }),
       exactly({ state: { enum: ["cancelled", "collected"] } }),

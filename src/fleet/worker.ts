@@ -360,7 +360,8 @@ class AccountTurn {
     // Nothing but a comparison is run without somebody who waits for it.
     if (schedule === null || "isOff" in schedule || schedule.request.command !== "drift") return null;
     const { value: last } = await this.#records.read("scheduled", scheduledKey(account));
-    const isDue = last === null || Date.now() - last.at >= schedule.everyMilliseconds * DUE_PART;
+    // A time to come is of a clock that was ahead: the account is not kept waiting until then.
+    const isDue = last === null || Math.abs(Date.now() - last.at) >= schedule.everyMilliseconds * DUE_PART;
     return isDue ? schedule.request : null;
   }
 
@@ -399,7 +400,7 @@ class AccountTurn {
 
   /** So long that no other worker can be expected to have what this one lacks. */
   #isRefusedForLong(since: number): boolean {
-    return Date.now() - since >= REFUSED_LEASES * this.#options.leaseMilliseconds;
+    return Math.abs(Date.now() - since) >= REFUSED_LEASES * this.#options.leaseMilliseconds;
   }
 }
 

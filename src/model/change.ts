@@ -135,8 +135,8 @@ export type Block =
   | { readonly type: "clone-source-missing"; readonly domain: string }
   /** It would go with what the projects of these owners manage in it. */
   | { readonly type: "shared"; readonly owners: readonly string[] }
-  /** `leftOut`: the run was told to leave these changes out. Absent: they are blocked themselves. */
-  | { readonly type: "depends"; readonly on: readonly string[]; readonly leftOut?: true };
+  /** `more`: so many beside those that are listed. `leftOut`: the run was told to leave these changes out. Absent: they are blocked themselves. */
+  | { readonly type: "depends"; readonly on: readonly string[]; readonly more?: number; readonly leftOut?: true };
 
 /** A live object that a declared one may be, with what tells it from others of its label. */
 export interface Candidate {

@@ -7,6 +7,8 @@ const PIECE_CHARACTERS = 12;
 /** Between two pieces of a token that was broken over lines: a line's end, blanks and the borders of a table. */
 const LAYOUT = /[\s│|]/;
 const MAX_LAYOUT_CHARACTERS = 200;
+/** A search for one spelling after another is faster in a text of more. */
+const LONG_CHARACTERS = 10_000;
 
 const REDACTED = "[redacted]";
 
@@ -16,12 +18,18 @@ export class Secret {
   readonly #spellings: readonly string[];
   /** In lower case, as names are written; "": too short to be cut. */
   readonly #whole: string;
+  /** Matches every text that `hide` changes, and few others. */
+  readonly #trace: RegExp;
+  readonly #leastCharacters: number;
 
   /** @param token blanks around it do not count */
   constructor(token: string) {
     const plain = token.trim();
     this.#spellings = spellingsOf(plain);
     this.#whole = plain.length > PIECE_CHARACTERS ? lowerCase(plain) : "";
+    const traces = [...this.#spellings, ...(this.#whole === "" ? [] : piecesOf(this.#whole))];
+    this.#trace = new RegExp(traces.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "i");
+    this.#leastCharacters = Math.min(...traces.map(({ length }) => length));
   }
 
   /** Linear in the length of the text. */
@@ -31,6 +39,8 @@ export class Secret {
 
   /** The text with other words in the token's place, also of a token that is cut, broken over lines, or in lower case. */
   hide(text: string): string {
+    // Most texts are short and many: for them one search is faster than one for each spelling.
+    if (text.length < this.#leastCharacters || (text.length < LONG_CHARACTERS && !this.#trace.test(text))) return text;
     const hidden = this.#spellings.reduce((left, spelling) => left.replaceAll(spelling, REDACTED), text);
     return this.#whole === "" ? hidden : this.#withoutPieces(hidden);
   }
@@ -38,7 +48,7 @@ export class Secret {
   /** Linear in the length of the text. */
   #withoutPieces(text: string): string {
     const lower = lowerCase(text);
-    const [begin, end] = [this.#whole.slice(0, PIECE_CHARACTERS), this.#whole.slice(-PIECE_CHARACTERS)];
+    const [begin, end] = piecesOf(this.#whole);
     let [hidden, done] = ["", 0];
     let [first, last] = [lower.indexOf(begin), lower.indexOf(end)];
     for (;;) {
@@ -82,17 +92,34 @@ export class Secret {
     if (typeof value === "string") return this.hide(value);
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
-      const entries = value.map((entry) => this.#hidden(entry));
-      return entries.some((entry, index) => entry !== value[index]) ? entries : value;
+      let entries: unknown[] | null = null;
+      for (const [index, entry] of value.entries()) {
+        const hidden = this.#hidden(entry);
+        if (hidden === entry) continue;
+        entries ??= [...value];
+        entries[index] = hidden;
+      }
+      return entries ?? value;
     }
     let isSame = true;
-    const fields = Object.entries(value).map(([key, field]) => {
-      const pair = [this.hide(key), this.#hidden(field)] as const;
-      if (pair[0] !== key || pair[1] !== field) isSame = false;
-      return pair;
-    });
-    return isSame ? value : Object.fromEntries(fields);
+    const fields = value as Readonly<Record<string, unknown>>;
+    const hidden = new Map<string, unknown>();
+    for (const key of Object.keys(fields)) {
+      if (this.hide(key) !== key) isSame = false;
+      const field = this.#hidden(fields[key]);
+      if (field === fields[key]) continue;
+      hidden.set(key, field);
+      isSame = false;
+    }
+    if (isSame) return value;
+    const all = Object.entries(fields);
+    return Object.fromEntries(all.map(([key, field]) => [this.hide(key), hidden.has(key) ? hidden.get(key) : field]));
   }
+}
+
+/** The two ends of a token, either of which may be all that is left of it. */
+function piecesOf(token: string): readonly [string, string] {
+  return [token.slice(0, PIECE_CHARACTERS), token.slice(-PIECE_CHARACTERS)];
 }
 
 /** Of ASCII, so that every character keeps its place. */

@@ -304,8 +304,7 @@ interface Unblocked {
 }
 
 export function withoutBlockedSteps(planned: readonly PlannedStep[], changes: readonly Change[]): Unblocked {
-  const blocked = new Map<string, Set<string>>();
-  for (const change of changes) if (change.blocked !== null) blocked.set(change.key, new Set());
+  const blocked = new Set(changes.flatMap(({ key, blocked: block }) => (block === null ? [] : [key])));
   if (blocked.size === 0) return { planned, changes };
   const dependents = dependentsOf(edgesOf(planned));
   const stepsOf = groupBy(
@@ -313,23 +312,27 @@ export function withoutBlockedSteps(planned: readonly PlannedStep[], changes: re
     ({ key }) => key,
   );
   const out = new Set<number>();
-  const queue = [...blocked.keys()];
+  const awaited = new Map<number, Set<string>>();
+  const queue = [...blocked];
   for (const key of queue) {
     for (const { index } of stepsOf.get(key) ?? []) {
       if (out.has(index)) continue;
       out.add(index);
       for (const other of [index, ...dependents(index)]) {
+        const known = awaited.get(other);
+        awaited.set(other, (known ?? new Set()).add(key));
+        if (known !== undefined) continue;
         for (const dependent of planned[other]?.step.changes ?? []) {
-          const known = blocked.get(dependent);
-          if (known === undefined) queue.push(dependent);
-          if (dependent !== key) blocked.set(dependent, (known ?? new Set()).add(key));
+          if (blocked.has(dependent)) continue;
+          blocked.add(dependent);
+          queue.push(dependent);
         }
       }
     }
   }
   return {
     planned: planned.filter((_, index) => !out.has(index)),
-    changes: changes.map((change) => withBlock(change, blocked.get(change.key))),
+    changes: blockWaiting(changes, planned, awaited, {}),
   };
 }
 
@@ -340,19 +343,13 @@ export function withoutBlockedSteps(planned: readonly PlannedStep[], changes: re
  */
 export function blockHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {
   const active = new Set(selected.filter((change) => change.action !== "no-op").map((change) => change.key));
-  const held = new Map<string, Set<string>>();
+  const heldBy = whole.map(({ step }) => new Set(step.changes.filter((key) => !active.has(key))));
+  const awaited = new Map<number, ReadonlySet<string>>();
   for (const [index, firsts] of indispensable(whole).entries()) {
-    const holders = firsts.flatMap((first) => whole[first]?.step.changes ?? []).filter((key) => !active.has(key));
-    if (holders.length === 0) continue;
-    for (const key of whole[index]?.step.changes ?? []) {
-      if (active.has(key)) held.set(key, new Set([...(held.get(key) ?? []), ...holders]));
-    }
+    const holders = [...new Set(firsts)].flatMap((first) => heldBy[first] ?? []).filter(({ size }) => size > 0);
+    if (holders.length > 0) awaited.set(index, union(holders));
   }
-  return selected.map((change) => {
-    const on = held.get(change.key);
-    if (change.blocked !== null || on === undefined) return change;
-    return { ...change, blocked: { type: "depends", on: [...on].sort(), leftOut: true } };
-  });
+  return blockWaiting(selected, whole, awaited, { leftOut: true });
 }
 
 /**
@@ -373,10 +370,58 @@ function indispensable(planned: readonly PlannedStep[]): number[][] {
   });
 }
 
-function withBlock(change: Change, on: ReadonlySet<string> | undefined): Change {
-  return change.blocked !== null || on === undefined
-    ? change
-    : { ...change, blocked: { type: "depends", on: [...on].sort() } };
+/** The most changes that a block names; the rest is counted. */
+const MAX_NAMED_CHANGES = 20;
+
+interface Awaited {
+  readonly all: ReadonlySet<string>;
+  readonly first: readonly string[];
+}
+
+/**
+ * Blocks each change that has a step which waits for other changes. Changes of the same steps share what they wait for: a step may have
+ * thousands of changes, and wait for thousands.
+ * @param awaited step → keys of the changes that it waits for
+ */
+function blockWaiting(
+  changes: readonly Change[],
+  planned: readonly PlannedStep[],
+  awaited: ReadonlyMap<number, ReadonlySet<string>>,
+  leftOut: { readonly leftOut?: true },
+): Change[] {
+  const stepsOf = new Map<string, number[]>();
+  for (const index of awaited.keys()) {
+    for (const key of planned[index]?.step.changes ?? []) {
+      const known = stepsOf.get(key);
+      if (known === undefined) stepsOf.set(key, [index]);
+      else known.push(index);
+    }
+  }
+  const shared = new Map<ReadonlySet<string> | string, Awaited>();
+  const awaitedBy = (steps: readonly number[]): Awaited => {
+    const sets = steps.flatMap((index) => awaited.get(index) ?? []);
+    const id = sets.length === 1 ? (sets[0] as ReadonlySet<string>) : steps.join();
+    const known = shared.get(id);
+    if (known !== undefined) return known;
+    const all = union(sets);
+    // One more than is named, as a change does not wait for itself.
+    const found = { all, first: [...all].sort().slice(0, MAX_NAMED_CHANGES + 1) };
+    shared.set(id, found);
+    return found;
+  };
+  return changes.map((change) => {
+    const steps = stepsOf.get(change.key);
+    if (change.blocked !== null || change.action === "no-op" || steps === undefined) return change;
+    const { all, first } = awaitedBy(steps);
+    const on = first.filter((key) => key !== change.key).slice(0, MAX_NAMED_CHANGES);
+    const more = all.size - (all.has(change.key) ? 1 : 0) - on.length;
+    return { ...change, blocked: { type: "depends", on, ...(more > 0 ? { more } : {}), ...leftOut } };
+  });
+}
+
+/** One set is returned as it is. */
+function union(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
+  return sets.length === 1 ? (sets[0] as ReadonlySet<string>) : new Set(sets.flatMap((set) => [...set]));
 }
 
 /**

@@ -98,7 +98,7 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
     case "depends":
       return {
         reason: `it needs ${block.on.length === 1 ? "a change that is" : "changes that are"} ${block.leftOut === true ? "left out" : "blocked"}`,
-        items: named(block.on, escapeText),
+        items: [...named(block.on, escapeText), ...further(block.more)],
         fix: "",
       };
   }

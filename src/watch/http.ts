@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { visibleJson } from "../model/text.ts";
 
 const MAX_CONNECTIONS = 64;
 /** Answers that go on; the other connections are for whoever asks once, such as a health check. */
@@ -51,7 +52,7 @@ const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosnif
 
 /** @throws NodeJS.ErrnoException if the port cannot be listened on */
 export async function serveHttp(options: HttpOptions): Promise<WatchServer> {
-  const responder = new Responder(options);
+  const responder = new Responder(options, () => isLoopback((server.address() as AddressInfo | null)?.address ?? ""));
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -70,16 +71,18 @@ export async function serveHttp(options: HttpOptions): Promise<WatchServer> {
 
 class Responder {
   readonly #options: HttpOptions;
+  readonly #listensHereAlone: () => boolean;
   readonly #streams: Set<ServerResponse> = new Set();
 
-  constructor(options: HttpOptions) {
+  constructor(options: HttpOptions, listensHereAlone: () => boolean) {
     this.#options = options;
+    this.#listensHereAlone = listensHereAlone;
   }
 
   /** Never throws. */
   async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const answer = await answerTo(request, this.#options);
+      const answer = await answerTo(request, this.#options, this.#listensHereAlone());
       if ("begin" in answer) this.#stream(request, response, answer);
       else this.#send(request, response, answer);
     } catch (error) {
@@ -116,9 +119,13 @@ class Responder {
   }
 }
 
-async function answerTo(request: IncomingMessage, options: HttpOptions): Promise<Answer | StreamAnswer> {
+async function answerTo(
+  request: IncomingMessage,
+  options: HttpOptions,
+  listensHereAlone: boolean,
+): Promise<Answer | StreamAnswer> {
   const { host, origin } = request.headers;
-  if (isForeign(host, options.host)) {
+  if (listensHereAlone && isForeign(host)) {
     return {
       status: 403,
       text: "Another host is meant. What listens on this machine alone is called by its address.\n",
@@ -135,15 +142,19 @@ async function close(server: Server): Promise<void> {
   await once(server, "close");
 }
 
-const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|[a-z0-9-]{1,63}\.localhost)(?::\d{1,5})?$/i;
+/** @param address that a socket has: `127.1` and this machine's own name are addresses by then */
+function isLoopback(address: string): boolean {
+  return /^(?:(?:::ffff:)?127\.|::1$)/i.test(address);
+}
+
+const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|[a-z0-9-]{1,63}\.localhost)(?::\d{1,5})?$/i;
 
 /**
  * Whether a page in a browser may have sent it, whose host name its owner has made to lead to this machine (DNS rebinding). Where others are to
  * reach the server, by whatever names they have for it, nobody can tell.
  */
-function isForeign(host: string | undefined, listened: string): boolean {
-  const listens = listened.includes(":") ? `[${listened}]` : listened;
-  return LOOPBACK.test(listens) && host !== undefined && !LOOPBACK.test(host);
+function isForeign(host: string | undefined): boolean {
+  return host !== undefined && !LOOPBACK_HOST.test(host);
 }
 
 /** A browser names the page that asks, unless it is of this server. */
@@ -178,5 +189,5 @@ function labelsText(labels: Readonly<Record<string, string>>): string {
 }
 
 function escapeLabel(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+  return visibleJson(value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n"));
 }
