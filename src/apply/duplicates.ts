@@ -221,27 +221,35 @@ async function checkGroup({ path, members }: Group, context: Context, listener: 
 
 const ALONE: Verdict = { type: "alone" };
 
-/** Groups the items by their duplicate key, so that each of thousands of records of one zone is looked at once. */
+/** Each of thousands of records of one zone is looked at once. */
 function rivalIndex(
   items: readonly JsonObject[],
   members: readonly MadeObject[],
   path: readonly string[],
   context: Context,
 ): (one: MadeObject) => readonly JsonObject[] {
-  const [first] = members;
-  const lookup = first?.step.lookup;
-  if (first === undefined || lookup === null || lookup === undefined) return () => [];
+  const lookup = members[0]?.step.lookup ?? null;
+  if (lookup === null) return () => [];
   const made = context.made.in(lookup, path);
-  const byKey = groupBy(
-    items.filter((item) => !made.has(item["id"] as ObjectId)),
-    (item) => first.unit.duplicateKey?.(lookup, item) ?? null,
-  );
+  const others = items.filter((item) => !made.has(item["id"] as ObjectId));
+  const byKey = groupByDuplicateKey(others, members);
   return ({ step, unit, id }) => {
     const key = step.lookup === null ? null : (unit.duplicateKey?.(step.lookup) ?? null);
     if (key === null) return [];
     const known = new Set<ObjectId>([id, ...(step.lookup?.known ?? [])]);
     return (byKey.get(key) ?? []).filter((item) => !known.has(item["id"] as ObjectId));
   };
+}
+
+/** @param members of one list: what an item goes by is the same for each of them */
+function groupByDuplicateKey(
+  items: readonly JsonObject[],
+  members: readonly MadeObject[],
+): ReadonlyMap<string | null, readonly JsonObject[]> {
+  const [first] = members;
+  const lookup = first?.step.lookup ?? null;
+  if (first === undefined || lookup === null) return new Map();
+  return groupBy(items, (item) => first.unit.duplicateKey?.(lookup, item) ?? null);
 }
 
 /** A filter that matches whatever one of the members' filters matches. Of too many, only the fields that all share. null: everything. */
@@ -370,6 +378,7 @@ export async function resolveCopyDuplicates(
   listener: DuplicateListener,
 ): Promise<void> {
   const answer = await context.api.list({ path }, context.aborting);
+  const byKey = groupByDuplicateKey(answer.ok ? answer.items : [], all);
   for (const made of all) {
     const { step, unit } = made;
     const { lookup } = step;
@@ -382,9 +391,7 @@ export async function resolveCopyDuplicates(
       listener.severalRemain(step);
       continue;
     }
-    const ids = answer.items
-      .filter((item) => unit.duplicateKey?.(lookup, item) === key)
-      .map(({ id }) => id as ObjectId);
+    const ids = (byKey.get(key) ?? []).map(({ id }) => id as ObjectId);
     const [keep, ...extras] = ids.sort((a, b) => Number(ageOf(a)) - Number(ageOf(b)));
     if (keep === undefined || extras.length === 0) continue;
     await removeExtras({ keep, extras }, made, path, context, listener);

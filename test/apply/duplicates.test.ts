@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { judgeDuplicates, type Rival } from "../../src/apply/duplicates.ts";
+import { type CopiedList, judgeDuplicates, type Rival, resolveCopyDuplicates } from "../../src/apply/duplicates.ts";
+import type { Context } from "../../src/apply/step.ts";
 import { applyPlan, type Plan, type Report } from "../../src/index.ts";
 import type { Api } from "../../src/model/api.ts";
 import type { Lookup } from "../../src/model/plan.ts";
@@ -342,6 +343,34 @@ describe("two runs that make the same at the same time", () => {
     } finally {
       await service.stop();
     }
+  });
+
+  test("the records of a copy of a zone are compared once each, too", async () => {
+    const count = 500;
+    const items = Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `r${index}` }));
+    let compared = 0;
+    const duplicateKey = ({ match }: Lookup, item = match as JsonObject): string => {
+      compared += 1;
+      return String(item["name"]);
+    };
+    const unit = { name: "zone", kinds: zone.kinds, duplicateKey } as unknown as Unit;
+    const made = items.map(({ id, name }) => ({ step: createRecord(name), unit, id, isOwn: true, repeated: false }));
+    const twice = { id: count + 1, name: "r7" };
+    const sent: unknown[] = [];
+    const api = {
+      list: async () => ({ ok: true, items: [...items, twice] }),
+      send: async (call: unknown) => {
+        sent.push(call);
+        return { ok: true };
+      },
+    };
+    const aborted = new AbortController().signal;
+    const context = { api, aborting: aborted, stopping: aborted, note: () => {}, intent: async () => null };
+    const listener = { report: () => {}, goOnWith: () => {}, severalRemain: () => {}, rivalSeen: () => {} };
+    const copied: CopiedList = { path: ["domains", "2", "records"], made };
+    await resolveCopyDuplicates(copied, context as unknown as Context, listener);
+    expect(sent).toEqual([{ method: "DELETE", path: ["domains", "2", "records", String(count + 1)] }]);
+    expect(compared).toBeLessThanOrEqual(2 * count + 1);
   });
 });
 

@@ -4,9 +4,11 @@ import { expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import { Kinds } from "../../src/model/kind.ts";
 import { isNarrowed } from "../../src/model/plan.ts";
-import { mayConcern, selectChanges, selectionOf } from "../../src/plan/select.ts";
+import type { PlannedStep } from "../../src/model/unit.ts";
+import { blockHeld, mayConcern, selectChanges, selectionOf, withoutBlockedSteps } from "../../src/plan/select.ts";
 import { units } from "../../src/units/index.ts";
-import { a, change, record } from "./changes.ts";
+import { itemsWalked, operationsOf } from "../support/operations.ts";
+import { a, change, planned, record } from "./changes.ts";
 
 const KINDS = new Kinds(units);
 
@@ -147,4 +149,80 @@ test("what surely cannot be selected need not be read, and nothing else is left 
   expect(mayRenamed(["vpc/old"], [])).toBe(true);
   expect(mayRenamed(["vpc/new"], ["vpc/old"])).toBe(false);
   expect(mayRenamed(["vpc/other"], [])).toBe(false);
+});
+
+/** Many blocked changes, each with a step that the one step waits for which makes a VPC with many subnets. */
+function held(count: number) {
+  const blockers = numbered(count, (index) =>
+    change({ address: `vpc/old-${index}`, action: "update", blocked: SHARED }),
+  );
+  const parts = numbered(count, (index) => change({ address: `vpc/new/subnet/s${index}`, action: "create" }));
+  const changes = [...blockers, change({ address: "vpc/new", action: "create" }), ...parts];
+  const steps = blockers.map(({ key }) => stepOf(planned(key), [key]));
+  const claims = planned("make", { requires: blockers.map(({ key }) => key) });
+  return { changes, steps: [...steps, stepOf(claims, ["vpc/new", ...parts.map(({ key }) => key)])] };
+}
+
+const SHARED = { type: "shared", owners: ["other"] } as const;
+
+function numbered<Item>(count: number, make: (index: number) => Item): Item[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+function stepOf({ step, facts }: PlannedStep, changes: readonly string[]): PlannedStep {
+  return { step: { ...step, changes }, facts };
+}
+
+test("a change that waits for many blocked ones names twenty and counts the rest", () => {
+  const { changes, steps } = held(30);
+  const found = withoutBlockedSteps(steps, changes);
+  expect(found.planned).toEqual([]);
+  const blocks = found.changes.slice(30).map(({ blocked }) => blocked);
+  // Of what is made in one request, all waits for the first that is blocked, too.
+  const [itself, ...parts] = blocks;
+  const first = numbered(30, (index) => `vpc/old-${index}`)
+    .sort()
+    .slice(0, 20);
+  expect(itself).toEqual({ type: "depends", on: first, more: 10 });
+  for (const block of parts)
+    expect(block).toEqual({ type: "depends", on: ["vpc/new", ...first.slice(0, 19)], more: 11 });
+});
+
+test("a change does not wait for itself, and names what else its step waits for", () => {
+  const one = change({ address: "vpc/a", action: "update", blocked: SHARED });
+  const other = change({ address: "vpc/b", action: "update" });
+  const last = change({ address: "vpc/c", action: "update" });
+  const steps = [stepOf(planned("both"), ["vpc/a", "vpc/b"]), stepOf(planned("c", { requires: ["both"] }), ["vpc/c"])];
+  const found = withoutBlockedSteps(steps, [one, other, last]).changes.map(({ blocked }) => blocked);
+  expect(found).toEqual([SHARED, { type: "depends", on: ["vpc/a"] }, { type: "depends", on: ["vpc/a"] }]);
+});
+
+test("many blocked changes and many that wait for them are looked at once each", async () => {
+  const walked = async (count: number) => {
+    const { changes, steps } = held(count);
+    return itemsWalked(() => withoutBlockedSteps(steps, changes));
+  };
+  expect((await walked(2_000)) / (await walked(500))).toBeLessThan(5);
+  const calls = (count: number) => {
+    const { changes, steps } = held(count);
+    return () => withoutBlockedSteps(steps, changes);
+  };
+  expect((await operationsOf(calls(2_000))) / (await operationsOf(calls(500)))).toBeLessThan(6);
+});
+
+test("what is left out is named up to twenty, too, by each of the many that wait for it", async () => {
+  const walked = async (count: number) => {
+    const { changes, steps } = held(count);
+    // A delete cannot do without what it requires, other requests can.
+    const whole = steps.map(({ step, facts }) => ({ step: { ...step, method: "DELETE" as const }, facts }));
+    const selected = changes.slice(count);
+    let found: Change[] = [];
+    const items = await itemsWalked(() => {
+      found = blockHeld(whole, selected);
+    });
+    return { found, items };
+  };
+  const { found } = await walked(30);
+  for (const { blocked } of found) expect(blocked).toMatchObject({ type: "depends", leftOut: true, more: 10 });
+  expect((await walked(2_000)).items / (await walked(500)).items).toBeLessThan(5);
 });
