@@ -12,8 +12,8 @@ import { count } from "./view.ts";
 const CHECK_FORMAT_VERSION = 1;
 const INDENT = 2;
 
-/** Differences that are shown, one for each name and type; more of them are counted. */
-const MAX_SHOWN_DIFFERENCES = 100;
+/** Differences that are shown, one for each name and type, and problems of delegations; more of each are counted. */
+const MAX_SHOWN = 100;
 
 /** Newline-terminated. The last line begins with `Verified: ` or `Not verified: `. */
 export function renderVerificationText(verification: Verification, options: TextOptions): string {
@@ -24,13 +24,13 @@ export function renderVerificationText(verification: Verification, options: Text
   const silent = new Set(verification.silent.map(askedKey));
   const reported = verification.problems.filter((verdict) => !silent.has(askedKey(verdict)));
   const differences = [...groupBy(reported, differenceKey).values()];
-  for (const verdicts of differences.slice(0, MAX_SHOWN_DIFFERENCES)) lines.push(...difference(verdicts, paint, width));
-  const more = differences.length - MAX_SHOWN_DIFFERENCES;
-  if (more > 0) lines.push(`… and ${more} more.`);
-  for (const { zone, code, server, detail } of verification.delegation) {
+  for (const verdicts of differences.slice(0, MAX_SHOWN)) lines.push(...difference(verdicts, paint, width));
+  lines.push(...further(differences));
+  for (const { zone, code, server, detail } of verification.delegation.slice(0, MAX_SHOWN)) {
     lines.push(...wrap(`${paint.bad(code)} ${escapeText(zone)}, asked at ${escapeText(server)}`, width, 0));
     lines.push(...wrap(escapeText(detail), width, INDENT));
   }
+  lines.push(...further(verification.delegation));
   for (const { zone, detail } of verification.unasked) {
     lines.push(...wrap(`${paint.bad("not asked")} ${escapeText(zone)}: ${escapeText(detail)}`, width, 0));
   }
@@ -38,6 +38,11 @@ export function renderVerificationText(verification: Verification, options: Text
   if (lines.length > 0) lines.push("");
   lines.push(...closing(verification, paint, width));
   return `${lines.join("\n")}\n`;
+}
+
+/** A line that counts what is not shown of a list. */
+function further({ length }: readonly unknown[]): string[] {
+  return length > MAX_SHOWN ? [`… and ${length - MAX_SHOWN} more.`] : [];
 }
 
 function askedKey({ server, transport }: Pick<Verdict, "server" | "transport">): string {

@@ -15,6 +15,10 @@ const MAX_GLUED_HOSTS = 16;
 
 /** At most this many names or addresses are listed; the rest is counted, because a server may send thousands. */
 const MAX_LISTED = 20;
+/** Of all that are listed together. */
+const MAX_LISTED_CHARACTERS = 1_000;
+/** Of one zone: each of many servers may say something else. */
+const MAX_PROBLEMS = 20;
 
 /** The answer of a parent: names of servers, absolute, and their addresses where it gives them. */
 interface Delegation {
@@ -39,9 +43,13 @@ export async function checkDelegation(
   ask: AskOne,
 ): Promise<DelegationProblem[]> {
   const problems = new Map<string, DelegationProblem>();
+  let unlisted: DelegationProblem | null = null;
   const report = (code: DelegationProblemCode, server: Nameserver, detail: string): void => {
     const key = code === "lame" || code === "unanswered" ? `${code} ${server.label}` : `${code} ${detail}`;
-    if (!problems.has(key)) problems.set(key, { zone, code, server: server.label, detail });
+    if (problems.has(key)) return;
+    const problem = { zone, code, server: server.label, detail };
+    if (problems.size < MAX_PROBLEMS) problems.set(key, problem);
+    else unlisted ??= { ...problem, detail: `There are more problems of ${zone}: ${MAX_PROBLEMS} are listed.` };
   };
   const delegations = await askParents(zone, parents, ask, report);
   const glued = new Set(
@@ -61,8 +69,9 @@ export async function checkDelegation(
   for (const delegation of delegations) {
     for (const own of owns) if (own !== null) compareSets(zone, delegation, own, report);
   }
-  return [...problems.values()].sort(
-    (a, b) => compareText(a.code, b.code) || compareText(a.server, b.server) || compareText(a.detail, b.detail),
+  return [...problems.values(), ...(unlisted === null ? [] : [unlisted])].sort(
+    (a: DelegationProblem, b: DelegationProblem) =>
+      compareText(a.code, b.code) || compareText(a.server, b.server) || compareText(a.detail, b.detail),
   );
 }
 
@@ -110,7 +119,10 @@ function serversIn(zone: string, records: readonly ResourceRecord[]): string[] {
 function addressesIn(records: readonly ResourceRecord[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { name, data } of records) {
-    if (data.type === "A" || data.type === "AAAA") found.set(name, [...(found.get(name) ?? []), data.target]);
+    if (data.type !== "A" && data.type !== "AAAA") continue;
+    const known = found.get(name);
+    if (known === undefined) found.set(name, [data.target]);
+    else known.push(data.target);
   }
   return found;
 }
@@ -170,6 +182,14 @@ function compareSets(zone: string, { parent, servers, glue }: Delegation, own: O
 }
 
 function listed(texts: readonly string[]): string {
-  const rest = texts.length - MAX_LISTED;
-  return rest > 0 ? `${texts.slice(0, MAX_LISTED).join(", ")} and ${rest} more` : texts.join(", ");
+  const [first = "", ...others] = texts.slice(0, MAX_LISTED);
+  const named = [first.length > MAX_LISTED_CHARACTERS ? `${first.slice(0, MAX_LISTED_CHARACTERS)}…` : first];
+  let characters = first.length;
+  for (const text of others) {
+    characters += text.length;
+    if (characters > MAX_LISTED_CHARACTERS) break;
+    named.push(text);
+  }
+  const rest = texts.length - named.length;
+  return rest > 0 ? `${named.join(", ")} and ${rest} more` : named.join(", ");
 }

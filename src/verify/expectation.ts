@@ -262,8 +262,14 @@ function valueText(rdata: Rdata): string {
 /** An answer as a record of the zone, for those who judge records; null for a type that the service does not have. */
 export function answeredRecord(data: RecordData, name: string, ttl_sec: number): DnsRecord | null {
   if (data.type === "SOA" || data.type === "other") return null;
-  const { flags: _, ...values } = data;
-  return { name, ttl_sec, ...values, target: shownValue(data.target, data.type) };
+  const { flags: _, target: octets, ...values } = data;
+  return {
+    ...{ name, ttl_sec, ...values },
+    // Decoded by who looks at it: an answer may hold 64 KiB, and most zones tolerate nothing whatever it is.
+    get target() {
+      return shownValue(octets, data.type);
+    },
+  };
 }
 
 /** As people are to read it: octets as text. */

@@ -167,13 +167,22 @@ function shownValues(found: ReadonlySet<string>, wanted: ReadonlySet<string>, ty
   for (const value of [...found].sort(compareText)) {
     if (wanted.has(value)) values.push(shownValue(value, type));
     else if (valuesLeft > 0 && charactersLeft > 0) {
-      const shown = shownValue(value, type);
-      values.push(shown.length <= charactersLeft ? shown : `${shown.slice(0, charactersLeft)}…`);
+      const shown = shownStart(value, type, charactersLeft);
+      values.push(shown);
       valuesLeft -= 1;
       charactersLeft -= shown.length;
     }
   }
   return values;
+}
+
+const MAX_OCTETS_OF_CHARACTER = 4;
+
+/** Copied: what is cut from a text keeps all of it, and there may be thousands of answers. */
+function shownStart(value: string, type: string, characters: number): string {
+  const shown = shownValue(value.slice(0, characters * MAX_OCTETS_OF_CHARACTER + 1), type);
+  const cut = shown.length <= characters ? shown : `${shown.slice(0, characters)}…`;
+  return Buffer.from(cut, "utf16le").toString("utf16le");
 }
 
 /** A set has one TTL (RFC 2181, 5.2); which of several declared ones it is, is the service's choice. */

@@ -88,6 +88,7 @@ const NO_CLAIMANTS: Claimants<never> = { first: [], count: 0 };
 
 /** Whether a pattern ignores the record, judged without the live records: names claimed in the external-dns registry are not seen. */
 export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[], zone: string): boolean {
+  if (patterns.length === 0) return false;
   const folded = fold(record, zone);
   return rulesOf(patterns).some((matches) => matches(folded, NO_REGISTRY));
 }
@@ -185,8 +186,8 @@ function fold({ name, type, target }: IgnorableRecord, zone: string): Folded {
     target,
     foldedName,
     absolute: absoluteName(foldedName, zone),
-    // The root, as manifests write it.
-    foldedTarget: target === "" ? "." : target.toLowerCase(),
+    // The root, as manifests write it. Texts are compared as they are.
+    foldedTarget: isTextType(type) ? target : target === "" ? "." : target.toLowerCase(),
   };
 }
 
@@ -204,8 +205,12 @@ function compile({ preset, name, type, target }: IgnorePattern): Rule {
     if (!fitsType(record.type)) return false;
     if (record.name !== wholeName && !fitsName(isAbsolute ? record.absolute : record.foldedName)) return false;
     if (record.target === wholeTarget) return true;
-    return isRecordType(record.type) && isText(record.type) ? fitsText(record.target) : fitsTarget(record.foldedTarget);
+    return isTextType(record.type) ? fitsText(record.target) : fitsTarget(record.foldedTarget);
   };
+}
+
+function isTextType(type: string): boolean {
+  return isRecordType(type) && isText(type);
 }
 
 function fitsAll(): boolean {
