@@ -21,6 +21,8 @@ export interface Interrupt {
   code(): ExitCode | null;
   /** Acts as if the signal had come: for a prompt that reads Ctrl-C itself. */
   raise(signal: NodeJS.Signals): void;
+  /** Ends the process after a signal, once all is written: connections that are still made would keep it. Without one it does nothing. */
+  end(code: ExitCode): void;
 }
 
 /** SIGHUP comes when a terminal closes, or a CI runner's session ends: work under way must still end in order. */
@@ -38,14 +40,21 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
   const second = new AbortController();
   setMaxListeners(0, first.signal, second.signal);
   let code: ExitCode | null = null;
+  let firstSignal: NodeJS.Signals = "SIGINT";
   const raise = (signal: NodeJS.Signals): void => {
+    if (code === null) firstSignal = signal;
     code ??= CODES[signal] ?? EXIT.interrupted;
     if (!first.signal.aborted) {
       first.abort();
       return;
     }
     second.abort();
-    setTimeout(() => process.exit(code ?? EXIT.interrupted), HARD_EXIT_MILLISECONDS).unref();
+    setTimeout(() => exit(process, firstSignal), HARD_EXIT_MILLISECONDS).unref();
+  };
+  const end = (last: ExitCode): void => {
+    if (code === null) return;
+    const leave = (): void => (last === code ? exit(process, firstSignal) : process.exit(last));
+    process.stdout.write("", () => process.stderr.write("", leave));
   };
   let nesting = 0;
   const whileHandlingSignals = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -61,5 +70,20 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
       if (nesting === 0) for (const signal of SIGNALS) process.off(signal, raise);
     }
   };
-  return { first: first.signal, second: second.signal, code: () => code, raise, whileHandlingSignals };
+  return { first: first.signal, second: second.signal, code: () => code, raise, end, whileHandlingSignals };
+}
+
+/** https://nodejs.org/docs/latest-v20.x/api/process.html#processgetactiveresourcesinfo */
+const ADDRESS_LOOKUP = "GetAddrInfoReqWrap";
+
+/**
+ * An address that the system is looking for keeps even `process.exit` for as long as that takes: then the signal itself ends the process,
+ * which a shell shows as the same code.
+ */
+function exit(process: NodeJS.Process, signal: NodeJS.Signals): void {
+  if (process.getActiveResourcesInfo().includes(ADDRESS_LOOKUP)) {
+    for (const name of SIGNALS) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
+  }
+  process.exit(CODES[signal] ?? EXIT.interrupted);
 }

@@ -10,11 +10,13 @@ import { openTerminal } from "./terminal.ts";
 const DEBUG_VARIABLE = "TENON_DEBUG";
 const HAS_DEBUG = (process.env[DEBUG_VARIABLE] ?? "") !== "";
 
+const interrupt = interruptOf(process);
+
 function main(): Promise<ExitCode> {
   // The files of the bundle have few lines: a stack is of use only with the places in the code that they were made from.
   if (HAS_DEBUG) process.setSourceMapsEnabled(true);
   ignoreReadersThatLeave();
-  return runCommand(openTerminal(process, interruptOf(process)), process.argv.slice(2));
+  return runCommand(openTerminal(process, interrupt), process.argv.slice(2));
 }
 
 const READER_LEFT_CODES: readonly (string | undefined)[] = [
@@ -52,6 +54,7 @@ process.on("uncaughtException", (error) => {
 main().then(
   (code) => {
     process.exitCode = code;
+    interrupt.end(code);
   },
   (error: unknown) => {
     reportBug(error);

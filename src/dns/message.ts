@@ -94,7 +94,9 @@ const MNEMONICS: ReadonlyMap<number, string> = new Map([
   [256, "URI"],
 ]);
 
+export const INTERNET_CLASS = 1;
 const SOA_CODE = 6;
+const OPT_CODE = 41;
 
 /** The types that are read, and their numbers. */
 export const TYPE_CODES: Readonly<Record<RecordType | "SOA", number>> = {
@@ -147,7 +149,7 @@ function messageOf(reader: OctetReader): DnsMessage {
     id,
     isResponse: (flags & 0x8000) !== 0,
     opcode: (flags >> 11) & 0xf,
-    rcode: flags & 0xf,
+    rcode: (flags & 0xf) | extendedCode(additionals),
     isAuthoritative: (flags & 0x0400) !== 0,
     isTruncated: (flags & 0x0200) !== 0,
     questions,
@@ -155,6 +157,12 @@ function messageOf(reader: OctetReader): DnsMessage {
     authorities,
     additionals,
   };
+}
+
+/** RFC 6891, 6.1.3: the upper eight bits of a code of twelve, in the place of the TTL. */
+function extendedCode(additionals: readonly ResourceRecord[]): number {
+  const options = additionals.find(({ data }) => data.type === "other" && data.code === OPT_CODE);
+  return options === undefined ? 0 : (options.ttl >>> 24) << 4;
 }
 
 /** Reads `count` items. The count may be a lie, so no memory is reserved for it. */
@@ -178,7 +186,8 @@ function readRecord(reader: OctetReader): ResourceRecord {
   const after = reader.offset + length;
   const data = readRecordData(reader, type, after);
   if (reader.offset !== after) throw new Malformed(`the length of a record of type ${type} is wrong`);
-  return { name, ttl: seconds > 0x7fffffff ? 0 : seconds, class: recordClass, data };
+  const isTime = type !== OPT_CODE;
+  return { name, ttl: isTime && seconds > 0x7fffffff ? 0 : seconds, class: recordClass, data };
 }
 
 /** @param after the offset at which the data ends */

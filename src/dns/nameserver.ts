@@ -22,6 +22,8 @@ export interface SystemResolver {
   nameservers(zone: string): Promise<readonly string[]>;
   /** IP addresses of a host. */
   addresses(host: string): Promise<readonly string[]>;
+  /** Gives up what is looked up. */
+  cancel?(): void;
 }
 
 type FoundServers =
@@ -134,6 +136,7 @@ export function systemResolver(): SystemResolver {
   return {
     nameservers: (zone) => resolver.resolveNs(zone),
     addresses: (host) => within(LOOKUP_MILLISECONDS, host, lookup(host, { all: true })),
+    cancel: () => resolver.cancel(),
   };
 }
 

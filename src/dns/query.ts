@@ -3,7 +3,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { connect, isIP, isIPv6, type Socket } from "node:net";
-import { type ResourceRecord, readMessage, TYPE_CODES } from "./message.ts";
+import { INTERNET_CLASS, type ResourceRecord, readMessage, TYPE_CODES } from "./message.ts";
 import type { NameserverAddress } from "./nameserver.ts";
 import { FrameReader } from "./transfer.ts";
 
@@ -339,8 +339,6 @@ export type QueryResult =
 
 /** The largest message that passes every network unbroken (DNS flag day 2020). */
 const UDP_PAYLOAD_OCTETS = 1_232;
-
-const INTERNET_CLASS = 1;
 
 /** Recursion is not asked for: it is the server's own data that matters. */
 async function encodeQuery(query: DnsQuery, id: number, transport: Transport): Promise<Buffer> {

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import {
   type DnsMessage,
+  INTERNET_CLASS,
   type RecordData,
   type ResourceRecord,
   readMessage,
@@ -171,7 +172,6 @@ function brokenConnection(error: NodeJS.ErrnoException): TransferResult {
 
 /** RFC 1035, 3.2.3 and 3.2.4. */
 const AXFR_TYPE = 252;
-const INTERNET_CLASS = 1;
 
 /**
  * - `unreachable`: there was no connection, or it broke.

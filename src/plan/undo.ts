@@ -82,6 +82,9 @@ interface FoundObjects {
   readonly byKey: ReadonlyMap<string, readonly Found[]>;
 }
 
+/** So many objects of one name are compared with what the run deleted; a name that more have is taken. */
+const MAX_COMPARED = 20;
+
 class Undoing {
   readonly #run: JournalledRun;
   readonly #live: Live;
@@ -91,6 +94,8 @@ class Undoing {
   /** Unit and id of the objects that the run has touched. */
   readonly #known: ReadonlySet<string>;
   readonly #found: Map<Unit, FoundObjects> = new Map();
+  /** By unit and name. */
+  readonly #others: Map<string, readonly Found[]> = new Map();
   readonly #declared: Declared[] = [];
   readonly #conflicts: UndoConflict[] = [];
   readonly #warnings: Diagnostic[] = [];
@@ -182,10 +187,9 @@ class Undoing {
     const { own, unit, within } = touched;
     const before = own.before ?? {};
     const wanted = [...own.contents, ...within.flatMap(({ before: was }) => (was === null ? [] : [was]))];
-    // An object of that name that the run knows by its id is another one: it was renamed, or made, by the run.
-    const there = (all.byKey.get(touched.name) ?? []).filter(({ id }) => !this.#known.has(`${unit.name} ${id}`));
+    const there = this.#othersNamed(touched, all);
     if (there.some(({ has }) => isWhole(has, before, wanted))) return;
-    const [begun] = there.filter(({ has }) => isPart(has, before, wanted));
+    const begun = there.find(({ has }) => isPart(has, before, wanted));
     const objection =
       unit.kinds[0].cannotBeRemade === true
         ? notRestorable(own.root)
@@ -198,6 +202,17 @@ class Undoing {
     }
     this.#warn(touched, newId(own.root, own.id));
     this.#declare(touched, begun ?? null, before, wanted, {});
+  }
+
+  /** Objects of its name. One that the run knows by its id is another one: it was renamed, or made, by the run. */
+  #othersNamed({ unit, name }: Touched, { byKey }: FoundObjects): readonly Found[] {
+    const key = `${unit.name} ${name}`;
+    const known = this.#others.get(key);
+    if (known !== undefined) return known;
+    const others = (byKey.get(name) ?? []).filter(({ id }) => !this.#known.has(`${unit.name} ${id}`));
+    const compared = others.slice(0, MAX_COMPARED);
+    this.#others.set(key, compared);
+    return compared;
   }
 
   #restore(touched: Touched, found: Found): void {
@@ -221,7 +236,8 @@ class Undoing {
     const values = fields === "conflict" ? found.has.values : { ...found.has.values, ...fields };
     const isSame = fields !== "conflict" && Object.keys(fields).length === 0;
     const isIdle = isSame && inIt.conflicts.length === 0 && within.length === found.has.within.filter(isOurs).length;
-    if (isIdle && within.every((one) => found.has.within.some((live) => live.values === one))) return;
+    const live = new Set(isIdle ? found.has.within.map((one) => one.values) : []);
+    if (isIdle && within.every((one) => live.has(one))) return;
     if (replaced) this.#warn(touched, newId(own.root, own.id));
     this.#declare(touched, found, values, touched.within.length === 0 && !replaced ? null : within, { part });
   }
@@ -306,9 +322,14 @@ interface MergedContents {
 function mergeContents(live: readonly Within[], changes: readonly JournalledChange[]): MergedContents {
   const rest = new Set(live);
   const byId = new Map(live.map((item) => [item.id, item]));
-  const byValues = groupBy(live, ({ values }) => keyOf(values));
+  // The first of them is the last of its list, from which what is taken is dropped.
+  const byValues = groupBy(live.toReversed(), ({ values }) => keyOf(values));
   const take = (item: Within | undefined): boolean => item !== undefined && rest.delete(item);
-  const equal = (values: Values): Within | undefined => byValues.get(keyOf(values))?.find((item) => rest.has(item));
+  const equal = (values: Values): Within | undefined => {
+    const same = byValues.get(keyOf(values)) ?? [];
+    for (let item = same.at(-1); item !== undefined && !rest.has(item); item = same.at(-1)) same.pop();
+    return same.at(-1);
+  };
   const idOf = ({ action, id, madeId }: JournalledChange) => (action === "update" ? id : madeId);
   const restored: Values[] = [];
   // A run that made what another record has become since goes on with that one: it is the same object, and was changed, not made.

@@ -1,6 +1,6 @@
 /** Compares a zone's delegation at its parent with what the zone's own servers say. */
 
-import { type ResourceRecord, responseCode } from "../dns/message.ts";
+import { INTERNET_CLASS, type ResourceRecord, responseCode } from "../dns/message.ts";
 import { relativeName } from "../dns/name.ts";
 import type { Nameserver } from "../dns/nameserver.ts";
 import type { DnsAnswer, DnsQuery, QueryResult } from "../dns/query.ts";
@@ -88,20 +88,26 @@ async function askParents(
   for (const [index, result] of results.entries()) {
     const parent = parents[index] as Nameserver;
     const why = unansweredWhy(result);
-    if (why !== null) report("unanswered", parent, `The parent's server does not tell: ${why}.`);
+    if (result.ok && responseCode(result.answer.rcode) === "NXDOMAIN")
+      report("not-delegated", parent, notDelegated(zone));
+    else if (why !== null) report("unanswered", parent, `The parent's server does not tell: ${why}.`);
     else if (result.ok) {
       const delegation = delegationIn(zone, parent, result.answer);
-      if (delegation === null) report("not-delegated", parent, `The parent knows no delegation of ${zone}.`);
+      if (delegation === null) report("not-delegated", parent, notDelegated(zone));
       else found.push(delegation);
     }
   }
   return found;
 }
 
+function notDelegated(zone: string): string {
+  return `The parent knows no delegation of ${zone}.`;
+}
+
 function unansweredWhy(result: QueryResult): string | null {
   if (!result.ok) return result.problem.detail;
   const code = responseCode(result.answer.rcode);
-  return code === "NOERROR" || code === "NXDOMAIN" ? null : `it answered ${code}`;
+  return code === "NOERROR" ? null : `it answered ${code}`;
 }
 
 function delegationIn(zone: string, parent: Nameserver, answer: DnsAnswer): Delegation | null {
@@ -112,14 +118,16 @@ function delegationIn(zone: string, parent: Nameserver, answer: DnsAnswer): Dele
 }
 
 function serversIn(zone: string, records: readonly ResourceRecord[]): string[] {
-  const names = records.flatMap(({ name, data }) => (name === zone && data.type === "NS" ? [data.target] : []));
+  const names = records.flatMap((record) =>
+    record.name === zone && record.class === INTERNET_CLASS && record.data.type === "NS" ? [record.data.target] : [],
+  );
   return [...new Set(names)].sort(compareText);
 }
 
 function addressesIn(records: readonly ResourceRecord[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const { name, data } of records) {
-    if (data.type !== "A" && data.type !== "AAAA") continue;
+  for (const { name, data, class: recordClass } of records) {
+    if (recordClass !== INTERNET_CLASS || (data.type !== "A" && data.type !== "AAAA")) continue;
     const known = found.get(name);
     if (known === undefined) found.set(name, [data.target]);
     else known.push(data.target);

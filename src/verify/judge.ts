@@ -1,6 +1,6 @@
 /** Judges one answer: is it what the zone must answer? Pure. */
 
-import { type ResourceRecord, responseCode } from "../dns/message.ts";
+import { INTERNET_CLASS, type ResourceRecord, responseCode } from "../dns/message.ts";
 import { relativeName } from "../dns/name.ts";
 import type { DnsAnswer, QueryResult } from "../dns/query.ts";
 import { compareText } from "../model/text.ts";
@@ -16,7 +16,6 @@ export interface Judgement {
 }
 
 const NXDOMAIN = 3;
-const INTERNET_CLASS = 1;
 /** How much of the undeclared values of one answer is kept: there is a judgement for each set, server and transport. */
 const MAX_UNDECLARED_VALUES = 20;
 const MAX_UNDECLARED_CHARACTERS = 1_000;

@@ -58,6 +58,58 @@ interface AskedZone {
 
 /** Never rejects for what servers, the network or the signal do. */
 export async function verifyZones(request: VerifyRequest): Promise<Verification> {
+  const resolver = new InterruptedResolver(request.resolver, request.signal);
+  try {
+    return await verifyWith({ ...request, resolver });
+  } finally {
+    resolver.close();
+  }
+}
+
+/** Whose lookups fail as soon as the signal comes: those of the machine take many seconds, and there may be thousands. */
+class InterruptedResolver implements SystemResolver {
+  readonly #resolver: SystemResolver;
+  readonly #signal: AbortSignal;
+  readonly #waiting: Set<(error: Error) => void> = new Set();
+  readonly #interrupt = (): void => {
+    for (const reject of this.#waiting) reject(interrupted());
+    this.#resolver.cancel?.();
+  };
+
+  constructor(resolver: SystemResolver, signal: AbortSignal) {
+    this.#resolver = resolver;
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#interrupt, { once: true });
+  }
+
+  nameservers(zone: string): Promise<readonly string[]> {
+    return this.#await(() => this.#resolver.nameservers(zone));
+  }
+
+  addresses(host: string): Promise<readonly string[]> {
+    return this.#await(() => this.#resolver.addresses(host));
+  }
+
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#interrupt);
+  }
+
+  #await(look: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    if (this.#signal.aborted) return Promise.reject(interrupted());
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      look()
+        .then(resolve, reject)
+        .finally(() => this.#waiting.delete(reject));
+    });
+  }
+}
+
+function interrupted(): Error {
+  return Object.assign(new Error("The run was interrupted"), { code: "interrupted" });
+}
+
+async function verifyWith(request: VerifyRequest): Promise<Verification> {
   const { signal } = request;
   const unasked: UnaskedZone[] = [];
   const zones: AskedZone[] = [];
@@ -93,7 +145,7 @@ export async function verifyZones(request: VerifyRequest): Promise<Verification>
     delegation,
     unasked: unasked.sort((a, b) => compareText(a.zone, b.zone) || compareText(a.detail, b.detail)),
     notes: [...(request.notes ?? []), ...zones.flatMap(hiddenNotes)],
-    interrupted: signal.aborted && problems.length > 0,
+    interrupted: signal.aborted && problems.length + unasked.length > 0,
   };
 }
 

@@ -57,7 +57,14 @@ export function terminalOf(environment: Readonly<Record<string, string | undefin
     },
   });
   const about = { env: environment, stdout: into("stdout"), stderr: into("stderr"), stdin: { isTTY: false } };
-  const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {}, whileHandlingSignals };
+  const interrupt = {
+    first: NEVER,
+    second: NEVER,
+    code: () => null,
+    raise: () => {},
+    end: () => {},
+    whileHandlingSignals,
+  };
   return openTerminal(about as unknown as NodeJS.Process, interrupt);
 }
 

@@ -27,6 +27,7 @@ export function stage(environment: Readonly<Record<string, string>>, { watch }: 
       second: second.signal,
       code: () => (first.signal.aborted ? 130 : null),
       raise,
+      end: () => {},
       whileHandlingSignals: (work) => work(),
     },
     results: look,

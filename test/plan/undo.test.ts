@@ -36,3 +36,32 @@ test("of many deleted zones, beside as many that are declared, takes a time that
   };
   expect(await growth(300, 4, work)).toBeLessThan(6);
 });
+
+const WHEN = { created: "2026-01-01T00:00:00", updated: "2026-01-01T00:00:00" };
+
+function vpc(id: number): { readonly vpc: object } {
+  return { vpc: { ...WHEN, id, label: "x", region: "us-east", description: "of others", subnets: [] } };
+}
+
+function projectOf(): Desired {
+  return { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
+}
+
+test("of many deleted VPCs of one name, beside as many of that name, takes a time that is linear in them", async () => {
+  const work = (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => index + 1);
+    const run = runOf(["x.example"]);
+    const changes = ids.map((id): JournalledChange => {
+      const root = `vpc/x:${count + id}` as const;
+      const before = { label: "x", region: "us-east", description: `${id}`, owner: null };
+      const [first] = run.changes as [JournalledChange];
+      return { ...first, key: root, kind: "vpc", root, id: count + id, before };
+    });
+    const items = ids.map(vpc);
+    const live = { units: { network: { items, total: count } } };
+    const { desired, warnings } = undoRun({ ...run, changes }, live, units, projectOf());
+    // The name is taken by others.
+    expect([desired.declared.length, warnings.length]).toEqual([0, count]);
+  };
+  expect(await growth(200, 4, work)).toBeLessThan(6);
+});

@@ -184,7 +184,9 @@ test("the emulator's log is bounded in bytes, and a body that needs no token is 
 test("a watch that listens on this machine alone answers no request for another host name", async () => {
   const options = { status: new WatchStatus(), everyMilliseconds: 1000, version: "1", now: () => 0 };
   for (const [host, foreign] of [
-    ...["127.0.0.1", "127.1", "0x7f.1", "2130706433", "::ffff:127.0.0.1", "localhost"].map((name) => [name, 403] as const),
+    ...["127.0.0.1", "127.1", "0x7f.1", "2130706433", "::ffff:127.0.0.1", "localhost"].map(
+      (name) => [name, 403] as const,
+    ),
     ["0.0.0.0", 200],
   ] as const) {
     const served = await serveWatch({ ...options, host, port: 0 });

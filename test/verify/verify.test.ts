@@ -225,6 +225,34 @@ describe("asking", () => {
     expect(await running).toMatchObject({ interrupted: true, there: 0 });
   });
 
+  it("looks no further name servers up once it is interrupted, and waits for no lookup", async () => {
+    const stop = new AbortController();
+    const asked: string[] = [];
+    const never: SystemResolver = {
+      nameservers: (zone) => {
+        asked.push(zone);
+        return new Promise(() => {});
+      },
+      addresses: () => new Promise(() => {}),
+    };
+    const zones = Array.from({ length: 100 }, (_, index) => hosts(1, `z${index}.example`));
+    const running = verify({
+      zones,
+      resolver: never,
+      signal: stop.signal,
+      delegation: { wanted: true, parents: null },
+    });
+    await expect.poll(() => asked.length).toBeGreaterThan(0);
+    const before = asked.length;
+    stop.abort();
+    const found = await running;
+    expect(asked.length).toBe(before);
+    expect(found).toMatchObject({ interrupted: true, zones: [] });
+    expect(found.unasked).toHaveLength(100);
+    expect(isVerified(found)).toBe(false);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
   it("for 1,000 sets uses few connections", async () => {
     const server = await startAsked(holder);
     const result = await verify({ zones: [hosts(1_000)], nameservers: [named(server)] });
@@ -333,6 +361,60 @@ describe("the delegation", () => {
       send(reply({ answers: names.map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })) }));
     expect(await check((asking) => refers(asking, ["ns1.example.net"], ""), flooding)).toEqual([
       `servers-differ at parent: The servers of example.com differ: only the parent names ns1.example.net; only the zone names ${names.slice(0, 20).join(", ")} and 180 more.`,
+    ]);
+  });
+
+  it("is told with names up to a length, and twenty problems of a zone, whatever sixteen servers say", async () => {
+    const long = (server: number) =>
+      Array.from({ length: 30 }, (_, index) =>
+        [`s${server}n${index}`, "x".repeat(60), "y".repeat(60), "z".repeat(60), "example"].join("."),
+      );
+    const below = await Promise.all(
+      Array.from({ length: 16 }, (_, server) =>
+        startAsked(({ send, reply }) =>
+          send(reply({ answers: long(server).map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })) })),
+        ),
+      ),
+    );
+    const above = await Promise.all(
+      [1, 2, 3].map((parent) => startAsked((asking) => refers(asking, long(-parent), ""))),
+    );
+    const { delegation } = await verify({
+      zones: [{ ...hosts(0), zone: "example.com" }],
+      nameservers: below.map((server, index) => named(server, `child${index}`)),
+      delegation: { wanted: true, parents: above.map((server, index) => named(server, `parent${index}`)) },
+    });
+    expect(delegation).toHaveLength(21);
+    expect(
+      delegation.filter(({ detail }) => detail === "There are more problems of example.com: 20 are listed."),
+    ).toHaveLength(1);
+    for (const { detail } of delegation) expect(detail.length).toBeLessThan(2_500);
+    const shown = renderVerificationText(
+      { ...(await verify({ zones: [] })), delegation: Array.from({ length: 300 }, () => delegation[0] as never) },
+      { colour: false, width: 80 },
+    );
+    expect(shown).toContain("… and 200 more.\n");
+    expect(shown.match(/^servers-differ /gm)).toHaveLength(100);
+  });
+
+  it("is not there where the answer is NXDOMAIN, or in another class", async () => {
+    const denied = ({ send, reply }: Asking): void =>
+      send(
+        reply({
+          ...{ isAuthoritative: false, rcode: 3 },
+          authorities: NAMES.map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })),
+        }),
+      );
+    expect(await check(denied, holds)).toEqual([
+      "not-delegated at parent: The parent knows no delegation of example.com.",
+    ]);
+    const chaos = (asking: Asking): void => {
+      const answers = NAMES.map((data) => ({ type: "NS", name: "example.com", ttl: 60, class: "CH", data }) as const);
+      if (asking.text === "example.com NS") asking.send(asking.reply({ answers }));
+      else holds(asking);
+    };
+    expect(await check(refers, chaos)).toEqual([
+      "lame at child: The server does not answer for example.com: it holds no such zone.",
     ]);
   });
 
