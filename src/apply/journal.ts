@@ -1,5 +1,6 @@
 /** Journal: evidence of a run as JSON lines; what is about to be done, and what was there before, is on disk before it is done. */
 
+import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -43,7 +44,8 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
   if (!prepared.ok) return prepared;
   try {
     const { handle, path } = await openFile(prepared.place);
-    const journal = new FileJournal(handle, path);
+    // Another run may write to the user's file at the same time: each line says whose it is.
+    const journal = new FileJournal(handle, path, prepared.place.isNew ? null : randomBytes(8).toString("hex"));
     const problem = await journal.record({
       type: "run",
       format_version: JOURNAL_FORMAT_VERSION,
@@ -80,6 +82,10 @@ async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHan
       const handle = await open(path, flags, FILE_MODE);
       const stats = await handle.stat();
       if (stats.nlink <= 1 && !stats.isFIFO()) {
+        if (stats.isFile() && stats.size > 0 && (await endsWithinLine(path, stats.size))) {
+          await handle.close();
+          throw new Error("it ends within a line, where a run was cut off; name another file");
+        }
         // A file that existed before may be readable by others.
         if (stats.isFile() && (stats.mode & 0o077) !== 0) await handle.chmod(FILE_MODE);
         return { handle, path };
@@ -95,6 +101,20 @@ async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHan
   }
 }
 
+/** A file that cannot be read is taken for whole. */
+async function endsWithinLine(path: string, size: number): Promise<boolean> {
+  const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
+  if (reader === null) return false;
+  try {
+    const { buffer, bytesRead } = await reader.read(Buffer.alloc(1), 0, 1, size - 1);
+    return bytesRead === 1 && buffer[0] !== NEWLINE;
+  } finally {
+    await reader.close();
+  }
+}
+
+const NEWLINE = 0x0a;
+
 interface Waiting {
   readonly line: string;
   readonly resolve: (problem: string | null) => void;
@@ -104,13 +124,15 @@ interface Waiting {
 class FileJournal implements Journal {
   readonly path: string;
   readonly #handle: FileHandle;
+  readonly #run: string | null;
   readonly #secrets: Set<string> = new Set();
   #waiting: Waiting[] = [];
   #writing: Promise<void> | null = null;
   #problem: string | null = null;
 
-  constructor(handle: FileHandle, path: string) {
+  constructor(handle: FileHandle, path: string, run: string | null) {
     this.#handle = handle;
+    this.#run = run;
     this.path = path;
   }
 
@@ -120,7 +142,8 @@ class FileJournal implements Journal {
 
   record(entry: JournalEntry): Promise<string | null> {
     if (this.#problem !== null) return Promise.resolve(this.#problem);
-    const line = `${this.#textOf(entry)}\n`;
+    const text = this.#textOf(entry);
+    const line = this.#run === null ? `${text}\n` : `{"run":"${this.#run}",${text.slice(1)}\n`;
     return new Promise((resolve) => {
       this.#waiting.push({ line, resolve });
       this.#writing ??= this.#writeAll();

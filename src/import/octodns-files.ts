@@ -40,6 +40,9 @@ export class OctodnsFiles {
   readonly #yaml: Yaml;
   /** Texts that were read already, to see whether they are configurations. */
   readonly #texts: Map<string, SourceText> = new Map();
+  readonly #configs: Map<string, OctodnsConfig | null> = new Map();
+  /** Configuration and `directory` of a provider → folder. */
+  readonly #folders: Map<string, string | null> = new Map();
   /** Zone → absolute path → file: a zone's file may be named twice, by itself and through a configuration. */
   readonly #zones: Map<string, Map<string, ZoneFile>> = new Map();
 
@@ -82,11 +85,37 @@ export class OctodnsFiles {
   async #findByConfig(path: string, config: OctodnsConfig): Promise<void> {
     const providers = config.providers.filter(({ directory }) => directory !== null);
     if (providers.length === 0) this.#collected.report(noFolder(path, config));
+    // Many providers may name one folder, which is looked through once.
+    const folders = new Map<string, number | null>();
     for (const provider of providers) {
-      const folder = await folderOf(path, provider.directory ?? "");
+      const folder = await this.#folderOf(path, provider.directory ?? "");
       if (folder === null) this.#collected.report(missingFolder(provider, config));
-      else await this.#findIn(folder, provider.defaultTtl);
+      else folders.set(folder, folders.get(folder) ?? provider.defaultTtl);
     }
+    for (const [folder, defaultTtl] of folders) await this.#findIn(folder, defaultTtl);
+  }
+
+  async #folderOf(config: string, directory: string): Promise<string | null> {
+    const key = JSON.stringify([config, directory]);
+    const known = this.#folders.get(key);
+    if (known !== undefined) return known;
+    const found = await folderOf(config, directory);
+    this.#folders.set(key, found);
+    return found;
+  }
+
+  /** The default TTL of the provider that keeps its zones in the folder, or of the only provider. */
+  async #ttlFor(folder: string, path: string, { providers }: OctodnsConfig): Promise<number | null> {
+    const real = await realpath(folder);
+    const reals = new Map<string, string>();
+    for (const { directory, defaultTtl } of providers) {
+      const found = directory === null ? null : await this.#folderOf(path, directory);
+      if (found === null) continue;
+      const known = reals.get(found) ?? (await realpath(resolve(found)));
+      reals.set(found, known);
+      if (known === real) return defaultTtl;
+    }
+    return providers.length === 1 ? (providers[0]?.defaultTtl ?? null) : null;
   }
 
   /** @param given the default TTL of a configuration elsewhere; null: none was read */
@@ -109,7 +138,7 @@ export class OctodnsFiles {
       }
       const config = one.isSplit ? null : await this.#configOf(one.path);
       if (config !== null) {
-        const found = await ttlFor(folder, one.path, config);
+        const found = await this.#ttlFor(folder, one.path, config);
         this.#remark(one.path, configured(found), config);
         defaultTtl ??= found;
       } else if (/^\.|^[^.]*$/.test(one.name)) this.#remark(one.path, "is named after no zone and is left out", null);
@@ -123,6 +152,14 @@ export class OctodnsFiles {
   }
 
   async #configOf(path: string): Promise<OctodnsConfig | null> {
+    const known = this.#configs.get(path);
+    if (known !== undefined) return known;
+    const config = await this.#readConfigOf(path);
+    this.#configs.set(path, config);
+    return config;
+  }
+
+  async #readConfigOf(path: string): Promise<OctodnsConfig | null> {
     const source = await this.text(path);
     if (!source.ok || !maybeConfig(source.text)) return null;
     const read = readYaml(source.text, path, this.#yaml);
@@ -185,16 +222,6 @@ async function folderOf(config: string, directory: string): Promise<string | nul
     if ((await stat(real)).isDirectory()) return candidate;
   }
   return null;
-}
-
-/** The default TTL of the provider that keeps its zones in the folder, or of the only provider. */
-async function ttlFor(folder: string, path: string, { providers }: OctodnsConfig): Promise<number | null> {
-  const real = await realpath(folder);
-  for (const { directory, defaultTtl } of providers) {
-    const found = directory === null ? null : await folderOf(path, directory);
-    if (found !== null && (await realpath(resolve(found))) === real) return defaultTtl;
-  }
-  return providers.length === 1 ? (providers[0]?.defaultTtl ?? null) : null;
 }
 
 function configured(defaultTtl: number | null): string {

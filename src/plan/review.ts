@@ -28,6 +28,11 @@ export function exceedsReviewedPlan(
   const unclear = new Set(file.filter(isUnclear).map(({ root }) => root));
   const reviewed = file.filter(({ root }) => !unclear.has(root));
   const shown = groupBy(reviewed, (change) => keyOf(change.kind, change.address));
+  const idKeyOf = ({ kind, address, id }: ReviewedChange) => keyOf(kind, `${address} ${String(id)}`);
+  const deleted = groupBy(
+    reviewed.filter(({ action }) => action === "delete"),
+    idKeyOf,
+  );
   const hasNoIdentity = ({ kind }: ReviewedChange) => kinds.of(kind).identifiedByValues === true;
   const values = new ValueEffects(reviewed.filter(hasNoIdentity), changes.filter(hasNoIdentity));
   const replaced = replacedObjects(reviewed, changes);
@@ -42,7 +47,9 @@ export function exceedsReviewedPlan(
     if (change.action === "delete" && uncopied.has(change.address)) return true;
     const shownReplace = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
     if (shownReplace !== undefined && !isFinishedSince(shownReplace, change)) return false;
-    return !candidates.some((candidate) => covers(candidate, change));
+    // A delete is covered by that of the same object alone, and thousands of objects may have one address.
+    const same = change.action === "delete" ? (deleted.get(idKeyOf(change)) ?? []) : candidates;
+    return !same.some((candidate) => covers(candidate, change));
   });
 }
 

@@ -38,24 +38,30 @@ export async function parseJournal(
 ): Promise<JournalResult> {
   try {
     const validate = await validatorOf(SCHEMA);
-    const runs: Line[][] = [];
-    let changes = 0;
+    const runs: RunLines[] = [];
+    const byId = new Map<string, RunLines>();
     for (const line of linesOf(text, file)) {
       const value = parseLine(line);
-      if (value.type === "run") runs.push([]);
-      changes = value.type === "run" ? 0 : changes + (value.type === "change" || value.type === "content" ? 1 : 0);
-      if (changes > MAX_RUN_CHANGES) throw tooManyChanges(line.span);
-      const run = runs.at(-1);
+      const { run: id } = value;
+      if (value.type === "run") {
+        const begun = { lines: [], changes: 0 };
+        runs.push(begun);
+        if (id !== undefined) byId.set(id, begun);
+      }
+      const run = id === undefined ? runs.at(-1) : byId.get(id);
       if (run === undefined) throw foreign(line.span);
+      if (value.type === "change" || value.type === "content") run.changes += 1;
+      if (run.changes > MAX_RUN_CHANGES) throw tooManyChanges(line.span);
       if (value.type === "run" && value.format_version !== JOURNAL_FORMAT_VERSION) throw otherVersion(line.span, value);
       if (!validate(value)) {
         const [error] = validate.errors ?? [];
         throw damaged(line.span, `${error?.instancePath || "/"} ${error?.message ?? "is not valid"}`);
       }
-      run.push({ entry: value, span: line.span });
+      run.lines.push({ entry: value, span: line.span });
     }
     if (runs.length === 0) throw empty(file);
-    return { ok: true, run: readRun(chooseRun(runs, started), file, kinds) };
+    const lines = runs.map((run) => run.lines);
+    return { ok: true, run: readRun(chooseRun(lines, started), file, kinds) };
   } catch (error) {
     if (error instanceof Objection) return { ok: false, diagnostic: error.diagnostic };
     throw error;
@@ -85,6 +91,12 @@ interface Line {
   readonly span: Span;
 }
 
+/** Of a run, also where those of others stand between them. */
+interface RunLines {
+  readonly lines: Line[];
+  changes: number;
+}
+
 interface RawLine {
   readonly text: string;
   readonly span: Span;
@@ -106,11 +118,11 @@ function* linesOf(text: string, file: string): Generator<RawLine> {
   }
 }
 
-function parseLine({ text, span, isCut }: RawLine): JournalEntry {
+function parseLine({ text, span, isCut }: RawLine): JournalEntry & { readonly run?: string } {
   if (isCut) throw cut(span);
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && "type" in value) return value as JournalEntry;
+    if (typeof value === "object" && value !== null && "type" in value) return value as ReturnType<typeof parseLine>;
   } catch {
     throw damaged(span, "it is no JSON");
   }

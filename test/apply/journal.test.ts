@@ -135,6 +135,14 @@ describe("the journal's file", () => {
     }
   });
 
+  test("is not appended to a line that was cut off, which would take the run with it", async () => {
+    const file = path.join(root, "run.jsonl");
+    writeFileSync(file, '{"type":"run","format_version":1,"commit":nul');
+    const result = await openJournal(options({ path: file }));
+    expect(result.ok ? "" : result.diagnostic.detail).toContain("it ends within a line, where a run was cut off");
+    expect(readFileSync(file, "utf8")).toBe('{"type":"run","format_version":1,"commit":nul');
+  });
+
   test("becomes its owner's alone if it was open to others", async () => {
     const named = path.join(root, "run.log");
     writeFileSync(named, "");

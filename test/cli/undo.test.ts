@@ -379,6 +379,38 @@ describe("a journal that cannot be undone is refused with its line, and nothing 
     expect(named.stderr).toContain(`The newest journal of the project is ${newest}\n`);
   });
 
+  it("of runs that wrote to one file at the same time: each is undone by itself", async () => {
+    const service = await emulator({ latencyMilliseconds: 20 });
+    const targets = Array.from({ length: 40 }, (_, index) => `192.0.2.${index + 1}`).join(", ");
+    const zoneOf = (owner: string) =>
+      `tenon: 1\nowner: ${owner}\ndomains: [{ domain: ${owner}.example, type: master, soa_email: a@b.example, records: [{ type: A, targets: [${targets}] }] }]\n`;
+    const [one, other] = [
+      await folder({ "tenon.yaml": zoneOf("one") }),
+      await folder({ "tenon.yaml": zoneOf("other") }),
+    ];
+    const journal = join(one, "both.jsonl");
+    const env = envOf(service);
+    const ends = await Promise.all(
+      [one, other].map((cwd) => run(["apply", "--yes", "--journal", journal], { cwd, env })),
+    );
+    expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+    const lines = (await readFile(journal, "utf8"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const heads = lines.filter(({ type }) => type === "run");
+    const firstEnd = lines.findIndex(({ type }) => type === "end");
+    // Both had begun before either ended, or this test shows nothing.
+    expect(lines.findLastIndex(({ type }) => type === "run")).toBeLessThan(firstEnd);
+    for (const { started, owner } of heads) {
+      const undo = await run(["undo", journal, "--run", started, "--detailed-exitcode"], {
+        ...{ cwd: owner === "one" ? one : other, env },
+      });
+      expect([owner, undo.code, undo.stderr]).toEqual([owner, 2, ""]);
+      expect(undo.stdout).toContain(`- domain ${owner}.example and its 40 records (undo: made by that run)`);
+    }
+  });
+
   it("of several runs, until it is said which", async () => {
     const done = await applied();
     await writeFile(join(done.cwd, "tenon.yaml"), AFTER.replace("192.0.2.2", "192.0.2.3"));

@@ -272,12 +272,15 @@ function sameRange(one: Range, other: Range | undefined): boolean {
   return one.first === other?.first && one.last === other.last;
 }
 
-/** Subnets side by side with what is free between them; those that overlap others, which the service should not have, on lanes beneath. */
+/** Of subnets that overlap, which the service should not have, so many are drawn beneath each other; the table lists all. */
+const MAX_LANES = 20;
+
+/** Subnets side by side with what is free between them; those that overlap others on lanes beneath. */
 function lanesOf(name: string, placed: readonly Placed[], within: Range, scale: Scale): Lane[] {
   const rows: Placed[][] = [];
   for (const one of [...placed].sort((a, b) => a.range.first - b.range.first || b.range.last - a.range.last)) {
     const row = rows.find((own) => (own.at(-1)?.range.last ?? -1) < one.range.first) ?? [];
-    if (row.length === 0) rows.push(row);
+    if (row.length === 0 && rows.length < MAX_LANES) rows.push(row);
     row.push(one);
   }
   const segmentOf = (range: Range, subnet: SubnetDrawing | null): Segment => {
