@@ -149,7 +149,7 @@ function judgeRecords(expected: ExpectedSet, records: readonly ResourceRecord[])
     found.add(value);
     if (!wanted.has(value) && type !== "SOA" && !isAllowed(expected, record)) unexpected.add(value);
   }
-  const shown = shownValues(found, wanted, type);
+  const shown = shownValues(found, shownWanted(expected), type);
   if (type === "SOA") return { state: found.size > 0 ? "there" : "missing", found: shown, detail: "" };
   const missing = expected.values.filter((value) => !found.has(value));
   if (missing.length === 0 && unexpected.size === 0) return judgeTtl(expected, records, shown);
@@ -159,12 +159,23 @@ function judgeRecords(expected: ExpectedSet, records: readonly ResourceRecord[])
   return { state: isNothing ? "missing" : "different", found: shown, detail };
 }
 
+const shownWantedOf: WeakMap<ExpectedSet, ReadonlyMap<string, string>> = new WeakMap();
+
+/** Declared values as people read them: the same texts for all answers, as each server and transport has one. */
+export function shownWanted(expected: ExpectedSet): ReadonlyMap<string, string> {
+  const { values, type } = expected;
+  const known = shownWantedOf.get(expected) ?? new Map(values.map((value) => [value, shownValue(value, type)]));
+  shownWantedOf.set(expected, known);
+  return known;
+}
+
 /** The values found, sorted and as people read them: all that are declared, and of the others what the limits leave room for. */
-function shownValues(found: ReadonlySet<string>, wanted: ReadonlySet<string>, type: string): string[] {
+function shownValues(found: ReadonlySet<string>, wanted: ReadonlyMap<string, string>, type: string): string[] {
   const values: string[] = [];
   let [valuesLeft, charactersLeft] = [MAX_UNDECLARED_VALUES, MAX_UNDECLARED_CHARACTERS];
   for (const value of [...found].sort(compareText)) {
-    if (wanted.has(value)) values.push(shownValue(value, type));
+    const declared = wanted.get(value);
+    if (declared !== undefined) values.push(declared);
     else if (valuesLeft > 0 && charactersLeft > 0) {
       const shown = shownStart(value, type, charactersLeft);
       values.push(shown);

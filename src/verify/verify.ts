@@ -13,15 +13,8 @@ import type { Clock } from "../model/clock.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import type { DelegationProblem, SilentServer, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
 import { type AskOne, checkDelegation } from "./delegation.ts";
-import {
-  type Expectations,
-  type ExpectedSet,
-  type ExpectedZone,
-  expectations,
-  shownValue,
-  soaExpectation,
-} from "./expectation.ts";
-import { type Judgement, judgeAnswer } from "./judge.ts";
+import { type Expectations, type ExpectedSet, type ExpectedZone, expectations, soaExpectation } from "./expectation.ts";
+import { type Judgement, judgeAnswer, shownWanted } from "./judge.ts";
 
 export interface VerifyRequest {
   readonly zones: readonly ExpectedZone[];
@@ -132,7 +125,7 @@ async function verifyWith(request: VerifyRequest): Promise<Verification> {
   const { clock, timeoutMilliseconds, progress } = request;
   await poll(checks, { clock, timeoutMilliseconds, signal, open, ...(progress === undefined ? {} : { progress }) });
   const delegation = request.delegation.wanted ? await delegations(zones, request, open, unasked) : [];
-  const problems = checks.filter(({ judgement }) => judgement.state !== "there").map(verdictOf);
+  const problems = verdicts(checks.filter(({ judgement }) => judgement.state !== "there"));
   return {
     zones: zones.map(({ wanted, servers }) => ({
       zone: wanted.zone,
@@ -141,7 +134,7 @@ async function verifyWith(request: VerifyRequest): Promise<Verification> {
     asked: checks.length,
     there: checks.length - problems.length,
     silent: silentServers(checks),
-    problems: problems.sort(byPlace),
+    problems,
     delegation,
     unasked: unasked.sort((a, b) => compareText(a.zone, b.zone) || compareText(a.detail, b.detail)),
     notes: [...(request.notes ?? []), ...zones.flatMap(hiddenNotes)],
@@ -155,10 +148,22 @@ function hiddenNotes({ expected }: AskedZone): string[] {
   );
 }
 
-function verdictOf({ set, server, transport, judgement }: Check): Verdict {
-  const { zone, name, type } = set;
-  const expected = set.values.map((value) => shownValue(value, type));
-  return { zone, server: server.label, name, type, transport, expected, ...judgement };
+/** Of the values of all verdicts together: each set has one for each server and transport, and may hold thousands of long texts. */
+const MAX_VALUE_CHARACTERS = 32 * 1024 * 1024;
+const VALUES_LEFT_OUT = "its values are left out: there are too many to list";
+
+/** Sorted. */
+function verdicts(checks: readonly Check[]): Verdict[] {
+  let charactersLeft = MAX_VALUE_CHARACTERS;
+  return [...checks].sort(byPlace).map(({ set, server, transport, judgement }) => {
+    const { zone, name, type } = set;
+    const expected = [...shownWanted(set).values()];
+    const verdict = { zone, server: server.label, name, type, transport, expected, ...judgement };
+    for (const value of [expected, judgement.found].flat()) charactersLeft -= value.length;
+    if (charactersLeft >= 0) return verdict;
+    const detail = [judgement.detail, VALUES_LEFT_OUT].filter((text) => text !== "").join("; ");
+    return { ...verdict, expected: [], found: [], detail };
+  });
 }
 
 function silentServers(checks: readonly Check[]): SilentServer[] {
@@ -171,12 +176,12 @@ function silentServers(checks: readonly Check[]): SilentServer[] {
   return silent.sort((a, b) => compareText(a.server, b.server) || compareText(a.transport, b.transport));
 }
 
-function byPlace(a: Verdict, b: Verdict): number {
+function byPlace(a: Check, b: Check): number {
   return (
-    compareText(a.zone, b.zone) ||
-    compareText(a.name, b.name) ||
-    compareText(a.type, b.type) ||
-    compareText(a.server, b.server) ||
+    compareText(a.set.zone, b.set.zone) ||
+    compareText(a.set.name, b.set.name) ||
+    compareText(a.set.type, b.set.type) ||
+    compareText(a.server.label, b.server.label) ||
     compareText(a.transport, b.transport)
   );
 }
