@@ -289,13 +289,15 @@ async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise
   // Git takes a full name as that ref first, whatever other refs end in the name.
   if (name.startsWith("refs/")) return refs.includes(name) ? [name] : [];
   if (PSEUDO_REFS.has(name)) refs.push(name);
-  const ids = /^[0-9a-f]{4,64}$/.test(name) ? await git(["rev-parse", `--disambiguate=${name}`]) : null;
-  if (ids?.ok && ids.stdout.length > 0) refs.push(`commit ${name}`);
+  // In either case of letters, and behind the name of a tag as `git describe` writes it: `v1.2-3-g0123abc`.
+  const id = /^(?:.*-g)?([0-9a-f]{4,64})$/i.exec(name)?.[1];
+  const ids = id === undefined ? null : await git(["rev-parse", `--disambiguate=${id}`]);
+  if (ids?.ok && ids.stdout.length > 0) refs.push(`commit ${id}`);
   return refs.sort();
 }
 
 /** An id of SHA-1 or SHA-256. */
-const WHOLE_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const WHOLE_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
 /** The named refs of a repository. */
 interface Refs {

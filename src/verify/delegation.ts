@@ -17,6 +17,8 @@ const MAX_GLUED_HOSTS = 16;
 const MAX_LISTED = 20;
 /** Of all that are listed together. */
 const MAX_LISTED_CHARACTERS = 1_000;
+/** Of one host: an answer may hold thousands. */
+const MAX_ADDRESSES = 100;
 /** Of one zone: each of many servers may say something else. */
 const MAX_PROBLEMS = 20;
 
@@ -25,15 +27,24 @@ interface Delegation {
   readonly parent: Nameserver;
   readonly servers: readonly string[];
   /** null: the parent holds the zone itself, so it has no glue. */
-  readonly glue: ReadonlyMap<string, readonly string[]> | null;
+  readonly glue: ReadonlyMap<string, Addresses> | null;
 }
 
 /** The answer of a server of the zone itself. */
 interface Own {
   readonly server: Nameserver;
   readonly servers: readonly string[];
-  readonly addresses: ReadonlyMap<string, readonly string[]>;
+  readonly addresses: ReadonlyMap<string, Addresses>;
 }
+
+/** Of a host, sorted, without duplicates. */
+interface Addresses {
+  readonly sorted: readonly string[];
+  /** There are more than MAX_ADDRESSES: they are compared with none. */
+  readonly areTooMany: boolean;
+}
+
+const NO_ADDRESSES: Addresses = { sorted: [], areTooMany: false };
 
 /** Sorted by code, server and detail. @param zone lower-case ASCII without a final dot */
 export async function checkDelegation(
@@ -124,15 +135,19 @@ function serversIn(zone: string, records: readonly ResourceRecord[]): string[] {
   return [...new Set(names)].sort(compareText);
 }
 
-function addressesIn(records: readonly ResourceRecord[]): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+function addressesIn(records: readonly ResourceRecord[]): Map<string, Addresses> {
+  const found = new Map<string, Set<string>>();
   for (const { name, data, class: recordClass } of records) {
     if (recordClass !== INTERNET_CLASS || (data.type !== "A" && data.type !== "AAAA")) continue;
     const known = found.get(name);
-    if (known === undefined) found.set(name, [data.target]);
-    else known.push(data.target);
+    if (known === undefined) found.set(name, new Set([data.target]));
+    else if (known.size <= MAX_ADDRESSES) known.add(data.target);
   }
-  return found;
+  const each = [...found].map(([name, targets]) => {
+    const areTooMany = targets.size > MAX_ADDRESSES;
+    return [name, { sorted: areTooMany ? [] : [...targets].sort(compareText), areTooMany }] as const;
+  });
+  return new Map(each);
 }
 
 async function askOwn(
@@ -150,7 +165,7 @@ async function askOwn(
     report("lame", server, `The server does not answer for ${zone}: ${why ?? "it holds no such zone"}.`);
     return null;
   }
-  const addresses = new Map<string, string[]>();
+  const addresses = new Map<string, Addresses>();
   for (const host of hosts) {
     const answers = await Promise.all((["A", "AAAA"] as const).map((type) => ask(server, { name: host, type })));
     const failed = answers.find((answer) => !answer.ok);
@@ -159,7 +174,12 @@ async function askOwn(
       break;
     }
     const records = answers.flatMap((answer) => (answer.ok ? answer.answer.answers : []));
-    addresses.set(host, addressesIn(records).get(host) ?? []);
+    const found = addressesIn(records).get(host) ?? NO_ADDRESSES;
+    if (found.areTooMany) {
+      report("unanswered", server, `The server tells more than ${MAX_ADDRESSES} addresses of ${host}.`);
+      break;
+    }
+    addresses.set(host, found);
   }
   return { server, servers: names, addresses };
 }
@@ -177,14 +197,16 @@ function compareSets(zone: string, { parent, servers, glue }: Delegation, own: O
   }
   if (glue === null) return;
   for (const name of servers) {
-    if (!own.addresses.has(name)) continue;
-    const given = [...(glue.get(name) ?? [])].sort(compareText);
-    const real = [...(own.addresses.get(name) ?? [])].sort(compareText);
-    if (given.length === 0)
+    const real = own.addresses.get(name);
+    if (real === undefined) continue;
+    const given = glue.get(name) ?? NO_ADDRESSES;
+    if (given.areTooMany)
+      report("glue-differs", parent, `For ${name} the parent has more than ${MAX_ADDRESSES} addresses.`);
+    else if (given.sorted.length === 0)
       report("glue-missing", parent, `The parent has no address of ${name}, which is in the zone.`);
-    else if (given.join() !== real.join()) {
-      const zoneSays = real.length === 0 ? "none" : listed(real);
-      report("glue-differs", parent, `For ${name} the parent has ${listed(given)}, the zone ${zoneSays}.`);
+    else if (given.sorted.join() !== real.sorted.join()) {
+      const zoneSays = real.sorted.length === 0 ? "none" : listed(real.sorted);
+      report("glue-differs", parent, `For ${name} the parent has ${listed(given.sorted)}, the zone ${zoneSays}.`);
     }
   }
 }

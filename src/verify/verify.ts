@@ -195,13 +195,17 @@ async function delegations(
   const { delegation, resolver, signal, clock, timeoutMilliseconds } = request;
   const problems: DelegationProblem[] = [];
   const deadline = clock.now() + Math.max(timeoutMilliseconds, MIN_ROUND_MILLISECONDS);
-  const servers = new PatientlyAsked(open, () => clock.now() < deadline);
+  const servers = new PatientlyAsked(open, () => !signal.aborted && clock.now() < deadline);
   const close = (): void => servers.close();
   signal.addEventListener("abort", close, { once: true });
   try {
     const whole = zones.filter(({ wanted }) => wanted.isPart !== true);
     await inTurns(whole, MAX_DELEGATIONS, async ({ wanted: { zone }, servers: own }) => {
-      if (signal.aborted) return;
+      // Nobody looked, so nothing is verified.
+      if (signal.aborted) {
+        unasked.push({ zone, detail: "Its delegation was not asked for: the run was interrupted." });
+        return;
+      }
       const found =
         delegation.parents === null
           ? await parentServers(zone, resolver)
