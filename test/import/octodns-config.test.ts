@@ -5,6 +5,7 @@ import type { ImportResult } from "../../src/import/index.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { folder } from "../manifest/support.ts";
 import { codesOf, fileOf, importFiles } from "../support/imports.ts";
+import { growth } from "../support/operations.ts";
 
 const ZONE = "www: { type: A, value: 192.0.2.1 }\n";
 
@@ -94,6 +95,22 @@ zones: { a.test.: {} }
     const result = await importFiles("octodns", [join(root, "octodns.yaml")], options);
     expect(ttlsOf(result)).toEqual({ "a.test": 300, "b.test": 3600 });
     expect(codesOf(result)).toEqual(["default-ttl"]);
+  });
+
+  it("with many providers of one folder has that looked through once", async () => {
+    const imported = async (count: number) => {
+      const provider = "class: octodns.provider.yaml.YamlProvider, directory: zones, default_ttl";
+      const providers = Array.from({ length: count }, (_, index) => {
+        return `  p${index}: { ${provider}: ${index === 0 ? "env/TTL" : 100 + index} }\n`;
+      });
+      const text = `providers:\n${providers.join("")}zones: { a.test.: {} }\n`;
+      const root = folder({ "zones/a.test.yaml": ZONE, "octodns.yaml": text, "zones/octodns.yaml": text });
+      return importFiles("octodns", [join(root, "octodns.yaml")], options);
+    };
+    const result = await imported(50);
+    expect(ttlsOf(result)).toEqual({ "a.test": 101 });
+    expect(remarksOf(result)).toHaveLength(1);
+    expect(await growth(50, 4, imported)).toBeLessThan(6);
   });
 
   it.each([

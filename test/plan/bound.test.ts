@@ -180,6 +180,17 @@ test("changes that a file shows of one value are compared in a time that is line
   expect(await growth(100, 4, compare)).toBeLessThan(5);
 });
 
+test("deletes of many objects of one address are compared in a time that is linear in them", async () => {
+  const compare = (count: number): void => {
+    const going = Array.from({ length: count }, (_, index) =>
+      change({ address: "vpc/v/subnet/web", action: "delete", id: index + 1, before: { label: "web" } }),
+    );
+    expect(exceedsReviewedPlan(going.toReversed(), going, new Kinds(units))).toEqual([]);
+    expect(exceedsReviewedPlan(going, going.slice(1), new Kinds(units))).toEqual(going.slice(0, 1));
+  };
+  expect(await growth(100, 4, compare)).toBeLessThan(6);
+});
+
 describe("VPCs, domains and images, which stay themselves while their fields change", () => {
   const created = change({
     address: "domain/a.example",

@@ -3,9 +3,10 @@
 import { expect, test } from "vitest";
 import type { Declared, Desired } from "../../src/model/desired.ts";
 import type { JournalledChange, JournalledRun } from "../../src/model/journal.ts";
+import type { Live } from "../../src/model/live.ts";
 import { undoRun } from "../../src/plan/undo.ts";
 import { units } from "../../src/units/index.ts";
-import { growth } from "../support/operations.ts";
+import { growth, itemsWalked } from "../support/operations.ts";
 
 const SPAN = { file: "run.jsonl", start: 0, end: 0 };
 
@@ -64,4 +65,75 @@ test("of many deleted VPCs of one name, beside as many of that name, takes a tim
     expect([desired.declared.length, warnings.length]).toEqual([0, count]);
   };
   expect(await growth(200, 4, work)).toBeLessThan(6);
+});
+
+const DOMAIN = {
+  ...{
+    id: 1,
+    domain: "a.example",
+    type: "master",
+    status: "active",
+    description: "",
+    group: "",
+    soa_email: "h@a.example",
+  },
+  ...{ master_ips: [], axfr_ips: [], refresh_sec: 0, retry_sec: 0, expire_sec: 0, ttl_sec: 0, tags: [], ...WHEN },
+};
+
+function wire(id: number, type: string, name: string, target: string): object {
+  const numbers = { ttl_sec: 300, priority: 0, weight: 0, port: 0 };
+  return { id, type, name, target, ...numbers, protocol: null, service: null, tag: null, ...WHEN };
+}
+
+/** What a run did within one zone that stays, and the records that the zone has now. */
+function undoWithin(changes: readonly Partial<JournalledChange>[], records: readonly object[]) {
+  const root = "domain/a.example" as const;
+  const [first] = runOf(["a.example"]).changes as [JournalledChange];
+  const zone = { ...first, action: "no-op" as const, isBegun: false, after: first.before };
+  const within = changes.map((one, index): JournalledChange => {
+    const own = { key: `${root}/w/A[${index}]`, kind: "domain_record" as const, root, contents: [] };
+    return { ...first, ...own, id: null, before: null, after: null, ...one };
+  });
+  const items = [{ domain: DOMAIN, records }];
+  const live = { units: { zone: { items, total: 1 } } } as unknown as Live;
+  return undoRun({ ...runOf([]), changes: [zone, ...within] }, live, units, projectOf());
+}
+
+const a = (name: string, target = "192.0.2.1") => ({ type: "A", name, target, ttl_sec: 300 });
+
+test.each([
+  [
+    "a zone of which nothing is left to undo",
+    (count: number) => {
+      const records = Array.from({ length: count }, (_, index) => wire(index + 1, "A", `w${index}`, "192.0.2.1"));
+      const change = { action: "update" as const, id: 1, before: a("w0"), after: a("w0", "192.0.2.9") };
+      return [undoWithin([change], records).desired.declared.length, 0];
+    },
+  ],
+  [
+    "equal records of which no id is known",
+    (count: number) => {
+      const records = Array.from({ length: count }, (_, index) => wire(index + 1, "A", "w", "192.0.2.1"));
+      const made = records.map(() => ({ action: "create" as const, after: a("w") }));
+      return [undoWithin(made, records).conflicts.length, 0];
+    },
+  ],
+  [
+    "records that cannot come back beside those that came since",
+    (count: number) => {
+      const records = Array.from({ length: count }, (_, index) =>
+        wire(index + 1, "A", "w", `10.0.${index >> 8}.${index & 255}`),
+      );
+      const gone = records.map((_, index) => ({
+        ...{ action: "delete" as const, id: 1_000_000 + index },
+        before: { type: "CNAME", name: "w", target: `t${index}.example.net`, ttl_sec: 300 },
+      }));
+      return [undoWithin(gone, records).warnings.length, count];
+    },
+  ],
+] as const)("of %s takes a time that is linear in them", async (_, work) => {
+  const [found, expected] = work(50);
+  expect(found).toBe(expected);
+  expect(await growth(200, 4, work)).toBeLessThan(6);
+  expect(await growth(200, 4, work, itemsWalked)).toBeLessThan(6);
 });

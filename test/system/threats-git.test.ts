@@ -58,11 +58,16 @@ async function pullRequest() {
 test("a base name that several refs or commits have is refused", async () => {
   const { cwd, options } = await pullRequest();
   const base = git(cwd, "rev-parse", "refs/remotes/origin/main");
-  for (const ref of ["tags/origin/main", `heads/${base.slice(0, 12)}`, "tags/HEAD"]) {
+  const [capitals, described] = [base.slice(0, 12).toUpperCase(), `v1-2-g${base.slice(0, 12)}`];
+  for (const ref of ["origin/main", "HEAD", capitals, described]
+    .map((name) => `tags/${name}`)
+    .concat(`heads/${base.slice(0, 12)}`)) {
     git(cwd, "update-ref", `refs/${ref}`, git(cwd, "rev-parse", "refs/heads/main"));
   }
   for (const [name, meanings] of [
     ["origin/main", "refs/remotes/origin/main, refs/tags/origin/main"],
+    [capitals, `commit ${capitals}, refs/tags/${capitals}`],
+    [described, `commit ${base.slice(0, 12)}, refs/tags/${described}`],
     ["origin/main~0", "refs/remotes/origin/main, refs/tags/origin/main"],
     ["origin/main^{commit}", "refs/remotes/origin/main, refs/tags/origin/main"],
     ["HEAD~1", "HEAD, refs/tags/HEAD"],

@@ -253,6 +253,60 @@ describe("asking", () => {
     expect(getEventListeners(stop.signal, "abort")).toEqual([]);
   });
 
+  it("is not verified where the delegation was not asked for, because it was interrupted", async () => {
+    const server = await startAsked(holder);
+    const stop = new AbortController();
+    const zones = Array.from({ length: 20 }, (_, index) => ({ ...hosts(0), zone: `z${index}.example` }));
+    const never: SystemResolver = {
+      ...NO_RESOLVER,
+      nameservers: () => {
+        stop.abort();
+        return new Promise(() => {});
+      },
+    };
+    const found = await verify({
+      ...{ zones, signal: stop.signal, resolver: never, nameservers: [named(server)] },
+      delegation: { wanted: true, parents: null },
+    });
+    expect(found).toMatchObject({ there: 40, problems: [], interrupted: true });
+    expect(new Set(found.unasked.map(({ zone }) => zone)).size).toBe(20);
+    expect(isVerified(found)).toBe(false);
+  });
+
+  it("has the values of each set once, and none beyond a length", async () => {
+    const records = Array.from({ length: 300 }, (_, index): DnsRecord => {
+      return { type: "TXT", name: `t${index}`, target: "é".repeat(4_000), ttl_sec: 0 };
+    });
+    const zones = [{ ...hosts(0), records, zone: "example.com" }];
+    const silent = await Promise.all(
+      Array.from({ length: 16 }, () => startAsked(({ send, reply }) => send(reply({ rcode: 5 })))),
+    );
+    const found = await verify({ zones, nameservers: silent.map((server, index) => named(server, `ns${index}`)) });
+    const values = found.problems.flatMap(({ expected }) => expected);
+    expect(found.problems).toHaveLength(301 * 16 * 2);
+    expect(values.reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(32 * 1024 * 1024);
+    expect(found.problems.at(-2)?.detail).toContain("its values are left out");
+  });
+
+  it("of thousands of undeclared values of one answer asks for few whether they may be there, and says that the set is different", async () => {
+    let asked = 0;
+    const tolerates = () => {
+      asked += 1;
+      return true;
+    };
+    const answers = Array.from({ length: 1_000 }, (_, index) =>
+      address("h0.example.com", `10.0.${index >> 8}.${index & 255}`),
+    );
+    const server = await startAsked(({ text, send, reply, transport }) => {
+      if (text !== "h0.example.com A") holder({ text, send, reply } as Asking);
+      else if (transport === "udp") send(reply({ isTruncated: true }));
+      else send(reply({ answers }));
+    });
+    const found = await verify({ zones: [{ ...hosts(1), tolerates }], nameservers: [named(server)] });
+    expect(asked).toBeLessThanOrEqual(100);
+    expect(found.problems).toMatchObject([{ name: "h0.example.com", transport: "tcp", state: "different" }]);
+  });
+
   it("for 1,000 sets uses few connections", async () => {
     const server = await startAsked(holder);
     const result = await verify({ zones: [hosts(1_000)], nameservers: [named(server)] });
@@ -395,6 +449,27 @@ describe("the delegation", () => {
     );
     expect(shown).toContain("… and 200 more.\n");
     expect(shown.match(/^servers-differ /gm)).toHaveLength(100);
+  });
+
+  it("compares no thousands of addresses of a host, on either side", async () => {
+    const addresses = Array.from({ length: 150 }, (_, index) => address("ns1.example.com", `10.0.0.${index}`));
+    const flooding = (asking: Asking): void => {
+      if (asking.text === "ns1.example.com A") asking.send(asking.reply({ answers: addresses }));
+      else holds(asking);
+    };
+    expect(await check(refers, flooding)).toEqual([
+      "unanswered at child: The server tells more than 100 addresses of ns1.example.com.",
+    ]);
+    const floodingAbove = ({ send, reply }: Asking): void =>
+      send(
+        reply({
+          ...{ isAuthoritative: false, additionals: addresses },
+          authorities: NAMES.map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })),
+        }),
+      );
+    expect(await check(floodingAbove, holds)).toEqual([
+      "glue-differs at parent: For ns1.example.com the parent has more than 100 addresses.",
+    ]);
   });
 
   it("is not there where the answer is NXDOMAIN, or in another class", async () => {

@@ -569,4 +569,12 @@ export class ClaimTable<Holder> {
     }
     return [...found];
   }
+
+  /** Whether there is one: of thousands none is listed. */
+  hasConflict(claims: readonly Claim[]): boolean {
+    return claims.some(({ slot, exclusive }) => {
+      const held = this.#held.get(slot);
+      return held !== undefined && (held.exclusive.length > 0 || (exclusive && held.shared.length > 0));
+    });
+  }
 }

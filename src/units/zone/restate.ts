@@ -68,5 +68,5 @@ function recordOf(values: RecordValues, span: Span): RecordSpec {
 export function clashingRecords(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values> {
   const claims = new ClaimTable<Values>();
   for (const record of staying) claims.add(claimsOf(record as RecordValues, ""), record);
-  return new Set(wanted.filter((record) => claims.conflicts(claimsOf(record as RecordValues, "")).length > 0));
+  return new Set(wanted.filter((record) => claims.hasConflict(claimsOf(record as RecordValues, ""))));
 }

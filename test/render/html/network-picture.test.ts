@@ -133,6 +133,17 @@ describe("bars", () => {
     const lanes = bar?.lanes.map(({ segments }) => segments.filter((one) => one.subnet !== null).length);
     expect(lanes).toEqual([1, 2]);
   });
+
+  test("of many subnets that overlap some are drawn, and the table names all", async () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        subnet("10.0.0.0/24", { label: `s${index}`, address: `vpc/v/subnet/s${index}` }),
+      );
+    const [bar] = barsOf(many(500));
+    expect(bar?.lanes).toHaveLength(20);
+    expect(bar?.subnets).toHaveLength(500);
+    expect(await growth(200, 4, (count) => barsOf(many(count)))).toBeLessThan(6);
+  });
 });
 
 describe("as HTML", () => {
