@@ -101,14 +101,14 @@ zones: { a.test.: {} }
     const imported = async (count: number) => {
       const provider = "class: octodns.provider.yaml.YamlProvider, directory: zones, default_ttl";
       const providers = Array.from({ length: count }, (_, index) => {
-        return `  p${index}: { ${provider}: ${index === 0 ? "env/TTL" : 100 + index} }\n`;
+        return `  p${index}: { ${provider}: ${index === 0 ? "env/TTL" : index === 1 ? 7200 : 300} }\n`;
       });
       const text = `providers:\n${providers.join("")}zones: { a.test.: {} }\n`;
       const root = folder({ "zones/a.test.yaml": ZONE, "octodns.yaml": text, "zones/octodns.yaml": text });
       return importFiles("octodns", [join(root, "octodns.yaml")], options);
     };
     const result = await imported(50);
-    expect(ttlsOf(result)).toEqual({ "a.test": 101 });
+    expect(ttlsOf(result)).toEqual({ "a.test": 7200 });
     expect(remarksOf(result)).toHaveLength(1);
     expect(await growth(50, 4, imported)).toBeLessThan(6);
   });
