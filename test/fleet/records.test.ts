@@ -28,6 +28,18 @@ test("what a status shows of each account is short, or is not read: a fleet has 
   expect(await readOf({ worker: "a".repeat(301) })).toBeNull();
 });
 
+test("a time that no clock has is of no record of Tenon's", async () => {
+  const pendingAt = async (at: number) => {
+    const text = JSON.stringify({
+      runs: [{ run: "00000000-0000-4000-8000-000000000000", digest: "0".repeat(64), plan: null, at }],
+    });
+    const store = { read: async () => ({ version: 1, text }) } as unknown as FleetStore;
+    return (await new Records(store).read("pending", "pending/a")).value?.runs.length ?? null;
+  };
+  expect(await pendingAt(Date.now())).toBe(1);
+  for (const at of [-1e308, -1, 1e308]) expect([at, await pendingAt(at)]).toEqual([at, null]);
+});
+
 test("a forged report hides nothing on a terminal, leaves no colour behind, and its document is plainly visible", () => {
   const line = { type: "ran", code: 0, headline: "", markup: "plain" } as const;
   const textOf = (text: string) => printable({ ...line, text, document: null }).text;

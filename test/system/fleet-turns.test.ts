@@ -311,6 +311,21 @@ eachEngine((serverOf) => {
     expect((await records.read("scheduled", scheduledKey("a"))).value).toMatchObject({ refusedSince: null });
   });
 
+  test("a scheduled comparison is not kept waiting by a time to come, as a clock that was ahead has left it", async () => {
+    const store = await open();
+    const records = new Records(store);
+    const request = { command: "drift", flags: { format: "text" }, results: LOOK, messages: LOOK } as const;
+    const schedule = { request: { ...request, saves: false, documents: false }, everyMilliseconds: HOUR_MILLISECONDS };
+    expect(await records.write("schedule", SCHEDULE_KEY, schedule, 0)).toBe(true);
+    const ahead = { at: Date.now() + 1_000 * HOUR_MILLISECONDS, refusedSince: null };
+    expect(await records.write("scheduled", scheduledKey("a"), ahead, 0)).toBe(true);
+    await store.queue.enqueue("a");
+    const seen: string[] = [];
+    serve(store, () => DONE, { observe: ({ type }: WorkerEvent): void => void seen.push(type) });
+    await expect.poll(() => seen.at(-1), { timeout: 30_000 }).toBe("done");
+    expect((await records.read("scheduled", scheduledKey("a"))).value?.at).toBeLessThanOrEqual(Date.now());
+  });
+
   test("a run that is put back is taken again, and counts as no attempt", async () => {
     const store = await open();
     const asked = await ask(store);

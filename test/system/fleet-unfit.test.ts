@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -137,6 +137,27 @@ test("a PostgreSQL without its tables names the command that makes them, and doe
   });
   expect((await run(["fleet", "prepare", "--queue", server.url])).code).toBe(0);
   await expectRefused(server.url.replace("/postgres", "/none"), [/database or the user is not there/]);
+});
+
+test("a server that never ends its side of a connection keeps no command", async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const sockets = new Set<Socket>();
+  const proxy = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    const upstream = connect(server.port, "127.0.0.1");
+    upstream.on("error", () => {});
+    socket.on("error", () => {});
+    upstream.on("data", (data) => void socket.write(data));
+    socket.on("data", (data) => void upstream.write(data));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const { port } = proxy.address() as { readonly port: number };
+  await expectRefused(server.url.replace(`:${server.port}`, `:${port}`), [/has not been prepared/]);
 });
 
 test("TLS with an own authority: trusted by NODE_EXTRA_CA_CERTS, refused without; and plain text where TLS is spoken", async () => {

@@ -1,12 +1,15 @@
 /** What needs more of the system than Node: named pipes, a shell, and /proc. */
 
 import { execFileSync, spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
 import { loadProject } from "../../src/index.ts";
+import { MAIN } from "../cli/run.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -48,4 +51,50 @@ test("a lock of the emulator whose process number another process has now is tak
   const data = join(folder, "account.log");
   writeFileSync(`${data}.lock`, JSON.stringify({ pid: process.pid, start: "1" }));
   await (await startEmulator({ data })).close();
+});
+
+/** Of a resolver that answers nothing: a name is asked for again after some seconds. */
+async function silentResolver(): Promise<{ readonly address: string; readonly asked: () => number }> {
+  const socket = createSocket("udp4");
+  let asked = 0;
+  socket.on("message", () => {
+    asked += 1;
+  });
+  const address = "127.0.1.53";
+  await new Promise<void>((resolve, reject) => socket.once("error", reject).bind(53, address, resolve));
+  onTestFinished(() => void socket.close());
+  return { address, asked: () => asked };
+}
+
+test.each([
+  ["the name servers of zones", ["zone", "check", "--live"]],
+  ["the service", ["plan"]],
+])("a signal ends a command while the system looks for the addresses of %s", async (_, args) => {
+  const { address, asked } = await silentResolver();
+  const zones = Array.from(
+    { length: 40 },
+    (_, index) => `{ domain: z${index}.example, type: master, soa_email: a@b.example }`,
+  );
+  writeFileSync(join(folder, "tenon.yaml"), `tenon: 1\ndomains: [${zones.join(", ")}]\n`);
+  writeFileSync(join(folder, "resolv.conf"), `nameserver ${address}\n`);
+  const script = 'mount --bind resolv.conf /etc/resolv.conf && exec "$@"';
+  const env = {
+    PATH: process.env["PATH"],
+    TENON_TOKEN: "a-token-of-nobody",
+    TENON_BASE_URL: "https://api.nobody.example/v4",
+  };
+  const child = spawn("unshare", ["--mount", "sh", "-c", script, "sh", process.execPath, MAIN, ...args], {
+    cwd: folder,
+    env,
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = new Promise((resolve) => child.on("close", (code, signal) => resolve(signal ?? code)));
+  await expect.poll(asked, { timeout: 30_000 }).toBeGreaterThan(0);
+  // What has begun at once is asked for by now.
+  await sleep(1_000);
+  const before = asked();
+  child.kill("SIGTERM");
+  expect([143, "SIGTERM"]).toContain(await ended);
+  // Whoever waits for the lookup sees it tried again.
+  expect(asked()).toBe(before);
 });

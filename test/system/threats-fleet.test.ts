@@ -136,6 +136,45 @@ test("the same in tables: numbers that JavaScript does not have, locks for good,
   expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
 });
 
+test("tables that another role has made first, with triggers that would run as the worker, are not taken for the queue's", async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const asRole = async (role: string, ...statements: readonly string[]) => {
+    const client = new pg.Client(server.url.replace("tenon@", `${role}@`));
+    await client.connect();
+    let last: pg.QueryResult | null = null;
+    for (const statement of statements) last = await client.query(statement);
+    await client.end();
+    return last?.rows ?? [];
+  };
+  await asRole(
+    "tenon",
+    "CREATE ROLE evil LOGIN",
+    "GRANT CREATE ON DATABASE postgres TO evil",
+    "CREATE ROLE other LOGIN SUPERUSER",
+  );
+  const take = "BEGIN CREATE ROLE pwned SUPERUSER; RETURN new; END";
+  await asRole(
+    "evil",
+    "CREATE SCHEMA tenon_fleet",
+    "CREATE TABLE tenon_fleet.records (prefix text, key text, version bigint, text text, expires timestamptz, PRIMARY KEY (prefix, key))",
+    `CREATE FUNCTION tenon_fleet.take() RETURNS trigger LANGUAGE plpgsql AS $$ ${take} $$`,
+    "CREATE TRIGGER t BEFORE INSERT ON tenon_fleet.records FOR EACH ROW EXECUTE FUNCTION tenon_fleet.take()",
+    "GRANT ALL ON SCHEMA tenon_fleet TO public",
+    "GRANT ALL ON ALL TABLES IN SCHEMA tenon_fleet TO public",
+  );
+  const prepare = (role: string) => run(["fleet", "prepare", "--queue", server.url.replace("tenon@", `${role}@`)]);
+  for (const role of ["tenon", "other"]) {
+    const { code, stdout, stderr } = await prepare(role);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr.replace(/\n +/g, " ")).toContain("belong to another role: evil");
+  }
+  expect(await asRole("tenon", "SELECT 1 FROM pg_namespace WHERE nspname = 'bullmq'")).toEqual([]);
+  await asRole("tenon", "DROP SCHEMA tenon_fleet CASCADE");
+  for (const role of ["tenon", "other"]) expect(await prepare(role)).toMatchObject({ code: 0, stderr: "" });
+  expect(await asRole("tenon", "SELECT 1 FROM pg_roles WHERE rolname = 'pwned'")).toEqual([]);
+});
+
 test("jobs that nobody can read are taken away, and keep no account waiting", async () => {
   const { url, client } = await redisClient();
   const fleet = await fleetOf(2);

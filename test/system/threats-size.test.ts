@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { folder, run, start } from "../cli/run.ts";
+import { startAsked } from "../support/scripted-asked.ts";
+import { framed, rawRecord, soa } from "../support/scripted-nameserver.ts";
 
 // A megabyte each, or little more. Where a limit is missing, the process dies of a heap of a gigabyte, or the test's time is over.
 
@@ -180,4 +182,29 @@ test("a hundred thousand patterns of records that DNSControl leaves alone are re
   const domain = { name: "a.example", dnsProviders: { a: -1 }, unmanaged, records };
   const ir = JSON.stringify({ registrars: [], dns_providers: [], domains: [domain] });
   expect(await importFiles("dnscontrol", { "ir.json": ir }, ["ir.json"])).toContain("[too-many-patterns]");
+});
+
+test("of texts of 64 KiB that a hostile name server answers with, thousands are not kept", async () => {
+  const text = Buffer.concat(
+    Array.from({ length: 250 }, () => Buffer.concat([Buffer.from([255]), Buffer.alloc(255, 0xd0)])),
+  );
+  const server = await startAsked(({ text: asked, transport, send, reply }) => {
+    const [name = "", type] = asked.split(" ");
+    if (type !== "TXT") send(reply({ answers: [soa(name)] }));
+    else if (transport === "udp") send(reply({ isTruncated: true }));
+    else {
+      const record = rawRecord(name.split("."), 16, text);
+      const head = reply({}).subarray(2);
+      head.writeUInt16BE(1, 6);
+      send(framed(Buffer.concat([head, record])));
+    }
+  });
+  const records = list(4_000, (index) => `      - { type: TXT, name: n${index}, target: x }\n`, "");
+  const cwd = await folder({
+    "tenon.yaml": `tenon: 1\ndomains:\n  - domain: a.example\n    ${MASTER}\n    records:\n${records}`,
+  });
+  const args = ["zone", "check", "--live", "--nameserver", `127.0.0.1:${server.port}`, "--verify-timeout", "0s"];
+  const { code, stdout, stderr } = await run(args, { cwd, env: { NODE_OPTIONS: "--max-old-space-size=350" } });
+  expect(stderr).not.toMatch(/unexpected: |heap/);
+  expect([code, stdout.replaceAll("\n", " ")]).toEqual([2, expect.stringContaining("4000 of 8002 answers")]);
 });

@@ -112,6 +112,13 @@ const MUTATIONS: Readonly<Record<string, (message: Message, index: number) => Me
   "it has the code NXDOMAIN": (message) => ({ ...message, flags: message.flags | 3 }),
   "it has the code SERVFAIL": (message) => ({ ...message, flags: message.flags | 2 }),
   "it has the code REFUSED": (message) => ({ ...message, flags: message.flags | 5 }),
+  "it has the code BADVERS, whose upper bits are in an OPT record": (message) => ({
+    ...message,
+    additionals: [
+      ...message.additionals,
+      { type: "OPT", name: ".", extendedRcode: 1, flags: 0, udpPayloadSize: 1232 } as never,
+    ],
+  }),
   "it is without authority": (message) => ({ ...message, flags: message.flags & ~AUTHORITATIVE }),
   "it is no answer": (message) => ({ ...message, flags: message.flags & ~RESPONSE }),
   "it has another operation": (message) => ({ ...message, flags: message.flags | 0x2800 }),
