@@ -22,6 +22,7 @@ import {
 /** An analyst that takes longer for an answer is ended. */
 const MAX_ANSWER_MILLISECONDS = 60_000;
 /** If it ends as often as this by itself within the time, it is not started any more. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const MAX_ENDS = 5;
 const ENDS_WITHIN_MILLISECONDS = 180_000;
 
@@ -122,7 +123,15 @@ export class Analysis {
     const child = spawn(file, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], serialization: "advanced" });
     const connection = createMessageConnection(new IPCMessageReader(child), new IPCMessageWriter(child));
     const running = { process: child, connection };
+    // It sees the end of this process only between two computations.
+    const endWith = (signal: NodeJS.Signals): void => {
+      child.kill("SIGKILL");
+      for (const name of SIGNALS) process.off(name, endWith);
+      process.kill(process.pid, signal);
+    };
+    for (const name of SIGNALS) process.on(name, endWith);
     const ended = (): void => {
+      for (const name of SIGNALS) process.off(name, endWith);
       if (this.#running === running) {
         this.#running = null;
         this.#ends.push(Date.now());

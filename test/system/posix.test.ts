@@ -2,10 +2,11 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
 import { loadProject } from "../../src/index.ts";
@@ -97,4 +98,41 @@ test.each([
   expect([143, "SIGTERM"]).toContain(await ended);
   // Whoever waits for the lookup sees it tried again.
   expect(asked()).toBe(before);
+});
+
+test("a signal ends the language server together with the process that computes for it", async () => {
+  const environments = Array.from({ length: 40_000 }, (_, index) => `  e${index}: {}\n`).join("");
+  const manifest = `tenon: 1\nenvironments:\n${environments}`;
+  writeFileSync(join(folder, "tenon.yaml"), manifest);
+  const child = spawn(process.execPath, [MAIN, "lsp"], { cwd: folder, stdio: ["pipe", "ignore", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const send = (message: object): void => {
+    const text = JSON.stringify({ jsonrpc: "2.0", ...message });
+    child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  };
+  const uri = pathToFileURL(folder).href;
+  const workspaceFolders = [{ uri, name: "p" }];
+  send({
+    id: 1,
+    method: "initialize",
+    params: { processId: process.pid, capabilities: {}, workspaceFolders, rootUri: null },
+  });
+  send({ method: "initialized", params: {} });
+  const textDocument = { uri: `${uri}/tenon.yaml`, languageId: "yaml", version: 1, text: manifest };
+  send({ method: "textDocument/didOpen", params: { textDocument } });
+  const own = `/proc/${child.pid}/task/${child.pid}/children`;
+  const computing = (): number => Number(readFileSync(own, "utf8").trim().split(" ")[0]);
+  await expect.poll(computing, { timeout: 20_000 }).toBeGreaterThan(0);
+  const analyst = computing();
+  /** In hundredths of a second. */
+  const busy = (): number => Number(readFileSync(`/proc/${analyst}/stat`, "utf8").split(") ")[1]?.split(" ")[11]);
+  await expect.poll(busy, { timeout: 20_000 }).toBeGreaterThan(100);
+  const ended = new Promise((resolve) => child.on("close", (_, signal) => resolve(signal)));
+  child.kill("SIGTERM");
+  expect(await ended).toBe("SIGTERM");
+  const isThere = (): boolean => {
+    const stat = existsSync(`/proc/${analyst}`) ? readFileSync(`/proc/${analyst}/stat`, "utf8") : ") Z";
+    return !stat.includes(") Z");
+  };
+  await expect.poll(isThere, { timeout: 2_000 }).toBe(false);
 });
