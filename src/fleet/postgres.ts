@@ -101,7 +101,7 @@ export async function preparePostgres(address: StoreAddress): Promise<Diagnostic
 
 /**
  * Whoever owns a table may give it triggers, which run with the rights of whoever writes there. The database's owner, roles above all
- * and groups that this role is in are trusted; a role above all is in every group.
+ * and groups whose rights this role has are trusted; a role above all has those of every group.
  */
 const OWNERS = `
 SELECT owner.rolname AS owner, current_user AS self
@@ -112,7 +112,7 @@ FROM (
 ) AS owners
 JOIN pg_roles AS owner ON owner.oid = owners.oid
 JOIN pg_roles AS self ON self.rolname = current_user
-WHERE NOT owner.rolsuper AND owner.oid <> self.oid AND (self.rolsuper OR NOT pg_has_role(self.oid, owner.oid, 'MEMBER'))
+WHERE NOT owner.rolsuper AND owner.oid <> self.oid AND (self.rolsuper OR NOT pg_has_role(self.oid, owner.oid, 'USAGE'))
 AND owner.oid <> (SELECT datdba FROM pg_database WHERE datname = current_database())
 ORDER BY 1 LIMIT 1`;
 

@@ -21,8 +21,8 @@ import {
 
 /** An analyst that takes longer for an answer is ended. */
 const MAX_ANSWER_MILLISECONDS = 60_000;
-/** If it ends as often as this by itself within the time, it is not started any more. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** If it ends as often as this by itself within the time, it is not started any more. */
 const MAX_ENDS = 5;
 const ENDS_WITHIN_MILLISECONDS = 180_000;
 

@@ -29,7 +29,7 @@ export class Secret {
     this.#whole = plain.length > PIECE_CHARACTERS ? lowerCase(plain) : "";
     const traces = [...this.#spellings, ...(this.#whole === "" ? [] : piecesOf(this.#whole))];
     this.#trace = new RegExp(traces.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "i");
-    this.#leastCharacters = Math.min(...traces.map(({ length }) => length));
+    this.#leastCharacters = traces.reduce((least, { length }) => Math.min(least, length), Number.POSITIVE_INFINITY);
   }
 
   /** Linear in the length of the text. */

@@ -82,7 +82,7 @@ interface FoundObjects {
   readonly byKey: ReadonlyMap<string, readonly Found[]>;
 }
 
-/** So many objects of one name are compared with what the run deleted; a name that more have is taken. */
+/** So many objects of one name are compared with what the run deleted. */
 const MAX_COMPARED = 20;
 
 class Undoing {

@@ -160,7 +160,11 @@ function judgeRecords(expected: ExpectedSet, records: readonly ResourceRecord[])
   if (missing.length === 0 && !isUnexpected) return judgeTtl(expected, records, shown);
   const isNothing = missing.length > 0 && missing.length === expected.values.length && found.size === 0;
   const hidden = found.size - shown.length;
-  const detail = hidden === 0 ? "" : `the server answered ${hidden} more values, which are not shown`;
+  const parts = [
+    ...(hidden === 0 ? [] : [`the server answered ${hidden} more values, which are not shown`]),
+    ...(undeclared > MAX_TOLERATED_VALUES ? [`more than ${MAX_TOLERATED_VALUES} of its values are not declared`] : []),
+  ];
+  const detail = parts.join("; ");
   return { state: isNothing ? "missing" : "different", found: shown, detail };
 }
 

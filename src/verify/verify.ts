@@ -138,7 +138,7 @@ async function verifyWith(request: VerifyRequest): Promise<Verification> {
     delegation,
     unasked: unasked.sort((a, b) => compareText(a.zone, b.zone) || compareText(a.detail, b.detail)),
     notes: [...(request.notes ?? []), ...zones.flatMap(hiddenNotes)],
-    interrupted: signal.aborted && problems.length + unasked.length > 0,
+    interrupted: signal.aborted && problems.length + delegation.length + unasked.length > 0,
   };
 }
 

@@ -125,7 +125,7 @@ async function answerTo(
   listensHereAlone: boolean,
 ): Promise<Answer | StreamAnswer> {
   const { host, origin } = request.headers;
-  if (listensHereAlone && isForeign(host)) {
+  if (listensHereAlone && isForeign(host, options.host)) {
     return {
       status: 403,
       text: "Another host is meant. What listens on this machine alone is called by its address.\n",
@@ -152,9 +152,11 @@ const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|[a-z0-9-]{1,63}
 /**
  * Whether a page in a browser may have sent it, whose host name its owner has made to lead to this machine (DNS rebinding). Where others are to
  * reach the server, by whatever names they have for it, nobody can tell.
+ * @param given the name that it was told to listen on
  */
-function isForeign(host: string | undefined): boolean {
-  return host !== undefined && !LOOPBACK_HOST.test(host);
+function isForeign(host: string | undefined, given: string): boolean {
+  if (host === undefined || LOOPBACK_HOST.test(host)) return false;
+  return host.replace(/:\d{1,5}$/, "").toLowerCase() !== given.toLowerCase();
 }
 
 /** A browser names the page that asks, unless it is of this server. */
@@ -188,6 +190,7 @@ function labelsText(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
+/** The format has no escapes of its own for what is not plainly visible: the backslash of those of JSON is escaped, too. */
 function escapeLabel(value: string): string {
-  return visibleJson(value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n"));
+  return visibleJson(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

@@ -105,5 +105,5 @@ test("values of labels keep to their line, whatever is in them; a metric without
   );
   const hostile = [[{ worker: "a\u001b[2J\u202eb" }, 1]] as const;
   const [, , shown] = metricsText([{ name: "jobs", type: "gauge", help: "Jobs.", samples: hostile }]).split("\n");
-  expect(shown).toBe('jobs{worker="a\\u001b[2J\\u202eb"} 1');
+  expect(shown).toBe('jobs{worker="a\\\\u001b[2J\\\\u202eb"} 1');
 });
