@@ -45,7 +45,14 @@ class Outage {
     const { child } = this.#server;
     const stop = (signal: "SIGSTOP" | "SIGCONT"): void => {
       const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim();
-      for (const pid of [child.pid ?? 0, ...children.split(" ").filter(Boolean).map(Number)]) process.kill(pid, signal);
+      for (const pid of [child.pid ?? 0, ...children.split(" ").filter(Boolean).map(Number)]) {
+        try {
+          process.kill(pid, signal);
+        } catch (error) {
+          // A connection's process may have ended since it was listed.
+          if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+        }
+      }
     };
     stop("SIGSTOP");
     onTestFinished(() => stop("SIGCONT"));
