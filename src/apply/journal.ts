@@ -1,7 +1,7 @@
 /** Journal: evidence of a run as JSON lines; what is about to be done, and what was there before, is on disk before it is done. */
 
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
@@ -81,24 +81,29 @@ async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHan
     try {
       const handle = await open(path, flags, FILE_MODE);
       const stats = await handle.stat();
-      if (stats.nlink <= 1 && !stats.isFIFO()) {
-        if (stats.isFile() && stats.size > 0 && (await endsWithinLine(path, stats.size))) {
-          await handle.close();
-          throw new Error("it ends within a line, where a run was cut off; name another file");
-        }
+      const problem = await whyUnfit(path, stats);
+      if (problem === null) {
         // A file that existed before may be readable by others.
         if (stats.isFile() && (stats.mode & 0o077) !== 0) await handle.chmod(FILE_MODE);
         return { handle, path };
       }
       await handle.close();
-      if (stats.isFIFO()) throw new Error("it is a pipe, which keeps nothing");
-      // Nobody can tell where the second name is, and who reads the file there.
-      throw new Error("the file has a second name (a hard link), so the journal would also be written there");
+      throw new Error(problem);
     } catch (error) {
       const taken = (error as NodeJS.ErrnoException).code === "EEXIST";
       if (!taken || !place.isNew || attempt === MAX_NAME_ATTEMPTS) throw error;
     }
   }
+}
+
+async function whyUnfit(path: string, stats: Stats): Promise<string | null> {
+  if (stats.isFIFO()) return "it is a pipe, which keeps nothing";
+  // Nobody can tell where the second name is, and who reads the file there.
+  if (stats.nlink > 1) return "the file has a second name (a hard link), so the journal would also be written there";
+  const isAppended = stats.isFile() && stats.size > 0;
+  return isAppended && (await endsWithinLine(path, stats.size))
+    ? "it ends within a line, where a run was cut off"
+    : null;
 }
 
 /** A file that cannot be read is taken for whole. */

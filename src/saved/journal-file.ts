@@ -27,7 +27,7 @@ export type JournalResult =
 
 /**
  * @param file as it was given
- * @param started which run of the file; null: the only one
+ * @param started which run of the file: when it began, or its `run` where others began in the same millisecond; null: the only one
  * @returns the run, or a diagnostic at its line: `journal-cut`, `-damaged`, `-too-large`, `-foreign`, `-version` or `-several`
  * @throws if the schema that is shipped with the package cannot be read
  */
@@ -44,7 +44,7 @@ export async function parseJournal(
       const value = parseLine(line);
       const { run: id } = value;
       if (value.type === "run") {
-        const begun = { lines: [], changes: 0 };
+        const begun = { id: id ?? null, lines: [], changes: 0 };
         runs.push(begun);
         if (id !== undefined) byId.set(id, begun);
       }
@@ -60,8 +60,7 @@ export async function parseJournal(
       run.lines.push({ entry: value, span: line.span });
     }
     if (runs.length === 0) throw empty(file);
-    const lines = runs.map((run) => run.lines);
-    return { ok: true, run: readRun(chooseRun(lines, started), file, kinds) };
+    return { ok: true, run: readRun(chooseRun(runs, started).lines, file, kinds) };
   } catch (error) {
     if (error instanceof Objection) return { ok: false, diagnostic: error.diagnostic };
     throw error;
@@ -93,6 +92,7 @@ interface Line {
 
 /** Of a run, also where those of others stand between them. */
 interface RunLines {
+  readonly id: string | null;
   readonly lines: Line[];
   changes: number;
 }
@@ -129,13 +129,19 @@ function parseLine({ text, span, isCut }: RawLine): JournalEntry & { readonly ru
   throw damaged(span, "it has no `type`");
 }
 
-function chooseRun(runs: readonly Line[][], started: string | null): readonly Line[] {
+function chooseRun(runs: readonly RunLines[], wanted: string | null): RunLines {
   const [only, second] = runs;
-  if (started === null && only !== undefined && second === undefined) return only;
-  const fitting = runs.filter(([first]) => first?.entry.type === "run" && first.entry.started === started);
-  const found = fitting.at(-1);
-  if (found !== undefined) return found;
-  throw several(runs, started !== null);
+  if (wanted === null && only !== undefined && second === undefined) return only;
+  if (wanted === null) throw several("the journal holds several runs", "It has those that began at", runs, startOf);
+  const fitting = runs.filter((run) => run.id === wanted || startOf(run) === wanted);
+  const [found, other] = fitting;
+  if (found === undefined) throw several("the journal has no such run", "It has those that began at", runs, startOf);
+  if (other === undefined) return found;
+  throw several("the journal holds several runs", `Several began at ${wanted}:`, fitting, ({ id }) => id ?? wanted);
+}
+
+function startOf({ lines: [first] }: RunLines): string {
+  return first?.entry.type === "run" ? first.entry.started : "";
 }
 
 // One run, from its lines: what was begun, what came of it, and what it made.
@@ -353,15 +359,19 @@ function otherVersion(span: Span, { format_version, version }: Extract<JournalEn
   });
 }
 
-function several(runs: readonly Line[][], isChosen: boolean): Objection {
-  const times = runs.flatMap(([first]) => (first?.entry.type === "run" ? [first.entry.started] : []));
-  const shown = times.slice(-MAX_LISTED_RUNS);
-  const more = times.length > shown.length ? `, and ${times.length - shown.length} before them` : "";
-  const span = runs.at(-1)?.[0]?.span;
+function several(
+  summary: string,
+  lead: string,
+  runs: readonly RunLines[],
+  nameOf: (run: RunLines) => string,
+): Objection {
+  const shown = runs.slice(-MAX_LISTED_RUNS).map(nameOf);
+  const more = runs.length > shown.length ? `, and ${runs.length - shown.length} before them` : "";
+  const span = runs.at(-1)?.lines[0]?.span;
   return new Objection({
     code: "journal-several",
-    summary: isChosen ? "the journal has no such run" : "the journal holds several runs",
-    detail: `It has those that began at ${shown.join(", ")}${more}.`,
+    summary,
+    detail: `${lead} ${shown.join(", ")}${more}.`,
     fix: `Say which is meant: --run ${shown.at(-1)}.`,
     ...(span === undefined ? {} : { span }),
   });

@@ -54,13 +54,9 @@ export async function checkDelegation(
   ask: AskOne,
 ): Promise<DelegationProblem[]> {
   const problems = new Map<string, DelegationProblem>();
-  let unlisted: DelegationProblem | null = null;
   const report = (code: DelegationProblemCode, server: Nameserver, detail: string): void => {
     const key = code === "lame" || code === "unanswered" ? `${code} ${server.label}` : `${code} ${detail}`;
-    if (problems.has(key)) return;
-    const problem = { zone, code, server: server.label, detail };
-    if (problems.size < MAX_PROBLEMS) problems.set(key, problem);
-    else unlisted ??= { ...problem, detail: `There are more problems of ${zone}: ${MAX_PROBLEMS} are listed.` };
+    if (!problems.has(key)) problems.set(key, { zone, code, server: server.label, detail });
   };
   const delegations = await askParents(zone, parents, ask, report);
   const glued = new Set(
@@ -80,10 +76,13 @@ export async function checkDelegation(
   for (const delegation of delegations) {
     for (const own of owns) if (own !== null) compareSets(zone, delegation, own, report);
   }
-  return [...problems.values(), ...(unlisted === null ? [] : [unlisted])].sort(
-    (a: DelegationProblem, b: DelegationProblem) =>
-      compareText(a.code, b.code) || compareText(a.server, b.server) || compareText(a.detail, b.detail),
+  const sorted = [...problems.values()].sort(
+    (a, b) => compareText(a.code, b.code) || compareText(a.server, b.server) || compareText(a.detail, b.detail),
   );
+  const [next] = sorted.slice(MAX_PROBLEMS);
+  if (next === undefined) return sorted;
+  const more = `${sorted.length - MAX_PROBLEMS} more problems of ${zone} are not listed.`;
+  return [...sorted.slice(0, MAX_PROBLEMS), { ...next, detail: more }];
 }
 
 type ReportProblem = (code: DelegationProblemCode, server: Nameserver, detail: string) => void;

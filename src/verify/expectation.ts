@@ -276,3 +276,13 @@ export function answeredRecord(data: RecordData, name: string, ttl_sec: number):
 export function shownValue(value: string, type: string): string {
   return isRecordType(type) && isText(type) ? Buffer.from(value, "latin1").toString("utf8") : value;
 }
+
+const shownWantedOf: WeakMap<ExpectedSet, ReadonlyMap<string, string>> = new WeakMap();
+
+/** Declared values as people read them: the same texts for all answers, as each server and transport has one. */
+export function shownWanted(expected: ExpectedSet): ReadonlyMap<string, string> {
+  const { values, type } = expected;
+  const known = shownWantedOf.get(expected) ?? new Map(values.map((value) => [value, shownValue(value, type)]));
+  shownWantedOf.set(expected, known);
+  return known;
+}

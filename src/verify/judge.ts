@@ -5,7 +5,7 @@ import { relativeName } from "../dns/name.ts";
 import type { DnsAnswer, QueryResult } from "../dns/query.ts";
 import { compareText } from "../model/text.ts";
 import type { VerdictState } from "../model/verification.ts";
-import { answeredRecord, answeredValue, type ExpectedSet, shownValue } from "./expectation.ts";
+import { answeredRecord, answeredValue, type ExpectedSet, shownValue, shownWanted } from "./expectation.ts";
 
 export interface Judgement {
   readonly state: VerdictState;
@@ -166,16 +166,6 @@ function judgeRecords(expected: ExpectedSet, records: readonly ResourceRecord[])
   ];
   const detail = parts.join("; ");
   return { state: isNothing ? "missing" : "different", found: shown, detail };
-}
-
-const shownWantedOf: WeakMap<ExpectedSet, ReadonlyMap<string, string>> = new WeakMap();
-
-/** Declared values as people read them: the same texts for all answers, as each server and transport has one. */
-export function shownWanted(expected: ExpectedSet): ReadonlyMap<string, string> {
-  const { values, type } = expected;
-  const known = shownWantedOf.get(expected) ?? new Map(values.map((value) => [value, shownValue(value, type)]));
-  shownWantedOf.set(expected, known);
-  return known;
 }
 
 /** The values found, sorted and as people read them: all that are declared, and of the others what the limits leave room for. */

@@ -13,8 +13,15 @@ import type { Clock } from "../model/clock.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import type { DelegationProblem, SilentServer, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
 import { type AskOne, checkDelegation } from "./delegation.ts";
-import { type Expectations, type ExpectedSet, type ExpectedZone, expectations, soaExpectation } from "./expectation.ts";
-import { type Judgement, judgeAnswer, shownWanted } from "./judge.ts";
+import {
+  type Expectations,
+  type ExpectedSet,
+  type ExpectedZone,
+  expectations,
+  shownWanted,
+  soaExpectation,
+} from "./expectation.ts";
+import { type Judgement, judgeAnswer } from "./judge.ts";
 
 export interface VerifyRequest {
   readonly zones: readonly ExpectedZone[];

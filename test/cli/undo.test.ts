@@ -402,13 +402,21 @@ describe("a journal that cannot be undone is refused with its line, and nothing 
     const firstEnd = lines.findIndex(({ type }) => type === "end");
     // Both had begun before either ended, or this test shows nothing.
     expect(lines.findLastIndex(({ type }) => type === "run")).toBeLessThan(firstEnd);
-    for (const { started, owner } of heads) {
-      const undo = await run(["undo", journal, "--run", started, "--detailed-exitcode"], {
+    for (const { run: id, owner } of heads) {
+      const undo = await run(["undo", journal, "--run", id, "--detailed-exitcode"], {
         ...{ cwd: owner === "one" ? one : other, env },
       });
       expect([owner, undo.code, undo.stderr]).toEqual([owner, 2, ""]);
       expect(undo.stdout).toContain(`- domain ${owner}.example and its 40 records (undo: made by that run)`);
     }
+    // In one millisecond several may begin: then the time alone does not say which.
+    const same = lines.map((line) => (line.type === "run" ? { ...line, started: heads[0].started } : line));
+    await writeFile(journal, `${same.map((line) => JSON.stringify(line)).join("\n")}\n`);
+    const { code, stderr } = await run(["undo", journal, "--run", heads[0].started], { cwd: one, env });
+    expect(code).toBe(1);
+    const said = unwrapped(stderr);
+    expect(said).toContain(`Several began at ${heads[0].started}: ${heads[0].run}, ${heads[1].run}.`);
+    expect(said).toContain(`--run ${heads[1].run}.`);
   });
 
   it("of several runs, until it is said which", async () => {

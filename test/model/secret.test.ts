@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import fc from "fast-check";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Secret } from "../../src/model/secret.ts";
 
 const TOKEN = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -28,4 +29,35 @@ test("the beginning or the end of a token is hidden, as an excerpt cuts it, and 
 test("a text of many pieces is searched in one pass", () => {
   const text = `${TOKEN.slice(-12)} `.repeat(200_000);
   expect(secret.hide(text)).toBe("[redacted] ".repeat(200_000));
+});
+
+test("texts without a trace of the token are searched once each, whatever spellings there are", () => {
+  const replaceAll = vi.spyOn(String.prototype, "replaceAll");
+  onTestFinished(() => replaceAll.mockRestore());
+  const data = Array.from({ length: 100 }, (_, index) => ({ type: "A", name: `host-${index}`, note: "x".repeat(200) }));
+  expect(secret.hideIn(data)).toBe(data);
+  expect(replaceAll).not.toHaveBeenCalled();
+});
+
+test("a token of any characters is found in short and in long texts, in each spelling", () => {
+  const token = fc
+    .string({ unit: "grapheme-ascii", minLength: 6, maxLength: 64 })
+    .filter((text) => text.trim().length >= 6);
+  fc.assert(
+    fc.property(token, fc.nat(20_000), (text, length) => {
+      const plain = text.trim();
+      const hiding = new Secret(plain);
+      const spellings = [
+        ...[plain, encodeURIComponent(plain), JSON.stringify(plain).slice(1, -1)],
+        ...[Buffer.from(plain).toString("hex"), Buffer.from(plain).toString("hex").toUpperCase()],
+      ];
+      for (const spelling of spellings) {
+        for (const filling of ["", " ".repeat(length)]) {
+          const hidden = hiding.hide(`${filling}<${spelling}>`);
+          expect(hidden).toContain("[redacted]");
+        }
+      }
+    }),
+    { numRuns: 100 },
+  );
 });

@@ -294,15 +294,20 @@ eachEngine((serverOf) => {
     });
   });
 
-  test("a scheduled comparison that was refused long ago is left to others first", async () => {
+  /** A comparison each hour, of which `last` was the last of account a. */
+  async function scheduled(last: { readonly at: number; readonly refusedSince: number | null }) {
     const store = await open();
     const records = new Records(store);
     const request = { command: "drift", flags: { format: "text" }, results: LOOK, messages: LOOK } as const;
     const schedule = { request: { ...request, saves: false, documents: false }, everyMilliseconds: HOUR_MILLISECONDS };
     expect(await records.write("schedule", SCHEDULE_KEY, schedule, 0)).toBe(true);
-    const old = { at: 0, refusedSince: Date.now() - HOUR_MILLISECONDS };
-    expect(await records.write("scheduled", scheduledKey("a"), old, 0)).toBe(true);
+    expect(await records.write("scheduled", scheduledKey("a"), last, 0)).toBe(true);
     await store.queue.enqueue("a");
+    return { store, records };
+  }
+
+  test("a scheduled comparison that was refused long ago is left to others first", async () => {
+    const { store, records } = await scheduled({ at: 0, refusedSince: Date.now() - HOUR_MILLISECONDS });
     const seen: string[] = [];
     const observe = ({ type }: WorkerEvent): void => void seen.push(type);
     serve(store, () => DONE, { leaseMilliseconds: 500, refusal: "no token", observe });
@@ -312,14 +317,7 @@ eachEngine((serverOf) => {
   });
 
   test("a scheduled comparison is not kept waiting by a time to come, as a clock that was ahead has left it", async () => {
-    const store = await open();
-    const records = new Records(store);
-    const request = { command: "drift", flags: { format: "text" }, results: LOOK, messages: LOOK } as const;
-    const schedule = { request: { ...request, saves: false, documents: false }, everyMilliseconds: HOUR_MILLISECONDS };
-    expect(await records.write("schedule", SCHEDULE_KEY, schedule, 0)).toBe(true);
-    const ahead = { at: Date.now() + 1_000 * HOUR_MILLISECONDS, refusedSince: null };
-    expect(await records.write("scheduled", scheduledKey("a"), ahead, 0)).toBe(true);
-    await store.queue.enqueue("a");
+    const { store, records } = await scheduled({ at: Date.now() + 1_000 * HOUR_MILLISECONDS, refusedSince: null });
     const seen: string[] = [];
     serve(store, () => DONE, { observe: ({ type }: WorkerEvent): void => void seen.push(type) });
     await expect.poll(() => seen.at(-1), { timeout: 30_000 }).toBe("done");

@@ -80,7 +80,7 @@ export function defineQueueCommands(
     .command("prepare")
     .summary("make what the queue needs: the tables of PostgreSQL")
     .description(
-      "Make what the queue needs: the tables of PostgreSQL. Run again, it changes nothing\nbut what a newer version needs. Redis needs nothing.",
+      "Make what the queue needs: the tables of PostgreSQL. Redis needs nothing.\nRun again, it changes only what a newer version needs.",
     )
     .action(async (flags: QueueFlags) => finish(await prepareQueue(terminal, flags)));
   addQueueFlags(prepare);

@@ -371,11 +371,17 @@ function barElement({ within, lanes, free, subnets }: Bar): Html {
   const number = left === 0 ? "no address" : `${left.toLocaleString("en")} of ${all.toLocaleString("en")} addresses`;
   const title = `${cidrOf(within)}: ${number} ${changes ? "will be" : left === 0 ? "is" : "are"} free`;
   const [, crowd] = CROWDS.find(([more]) => subnets.length > more) ?? [0, "few"];
+  const shown = new Set(lanes.flatMap(({ segments }) => segments.map(({ subnet }) => subnet)));
+  const hidden = subnets.filter((subnet) => !shown.has(subnet)).length;
+  const rest =
+    hidden === 0
+      ? null
+      : html`<p class="quiet">${hidden.toLocaleString("en")} more overlap these, and are not drawn.</p>`;
   const drawn = lanes.map(({ name, segments }) => {
     const label = `${name === "" ? "" : `${name}: `}${subnets.length} ${subnets.length === 1 ? "subnet" : "subnets"}, ${title}`;
     return html`${name === "" ? null : html`<span class="lane-name">${name}</span>`}<svg class="bar" role="img" aria-label="${label}" width="100%" height="${LANE_HEIGHT}">${segments.map(segmentElement)}</svg>`;
   });
-  return html`<div class="space"><p>${title}</p><div class="bars"${crowd === "few" ? null : html` tabindex="0" role="group" aria-label="${title}"`}><div class="${crowd}">${drawn}<div class="ends"><span>${addressOf(within.first)}</span><span>${addressOf(within.last)}</span></div></div></div></div>
+  return html`<div class="space"><p>${title}</p><div class="bars"${crowd === "few" ? null : html` tabindex="0" role="group" aria-label="${title}"`}><div class="${crowd}">${drawn}<div class="ends"><span>${addressOf(within.first)}</span><span>${addressOf(within.last)}</span></div></div></div>${rest}</div>
 `;
 }
 

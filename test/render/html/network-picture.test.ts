@@ -142,6 +142,8 @@ describe("bars", () => {
     const [bar] = barsOf(many(500));
     expect(bar?.lanes).toHaveLength(20);
     expect(bar?.subnets).toHaveLength(500);
+    expect(String(networkPictures([network(many(500))]))).toContain("480 more overlap these, and are not drawn.");
+    expect(String(networkPictures([network(many(20))]))).not.toContain("are not drawn");
     expect(await growth(200, 4, (count) => barsOf(many(count)))).toBeLessThan(6);
   });
 });
