@@ -85,14 +85,22 @@ export class OctodnsFiles {
   async #findByConfig(path: string, config: OctodnsConfig): Promise<void> {
     const providers = config.providers.filter(({ directory }) => directory !== null);
     if (providers.length === 0) this.#collected.report(noFolder(path, config));
-    // Many providers may name one folder, which is looked through once.
-    const folders = new Map<string, number | null>();
+    // Many providers may name one folder, by many names where there are links; it is looked through once.
+    const folders = new Map<string, { readonly folder: string; readonly defaultTtl: number | null }>();
     for (const provider of providers) {
       const folder = await this.#folderOf(path, provider.directory ?? "");
-      if (folder === null) this.#collected.report(missingFolder(provider, config));
-      else folders.set(folder, folders.get(folder) ?? provider.defaultTtl);
+      if (folder === null) {
+        this.#collected.report(missingFolder(provider, config));
+        continue;
+      }
+      const real = await realpath(folder);
+      const known = folders.get(real);
+      folders.set(real, {
+        folder: known?.folder ?? folder,
+        defaultTtl: known?.defaultTtl ?? provider.defaultTtl,
+      });
     }
-    for (const [folder, defaultTtl] of folders) await this.#findIn(folder, defaultTtl);
+    for (const { folder, defaultTtl } of folders.values()) await this.#findIn(folder, defaultTtl);
   }
 
   async #folderOf(config: string, directory: string): Promise<string | null> {

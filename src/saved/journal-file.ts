@@ -46,6 +46,7 @@ export async function parseJournal(
       if (value.type === "run") {
         const begun = { id: id ?? null, lines: [], changes: 0 };
         runs.push(begun);
+        if (id !== undefined && byId.has(id)) throw damaged(line.span, "another run in the file has the same `run`");
         if (id !== undefined) byId.set(id, begun);
       }
       const run = id === undefined ? runs.at(-1) : byId.get(id);

@@ -156,7 +156,13 @@ const LOOPBACK_HOST = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|[a-z0-9-]{1,63}
  */
 function isForeign(host: string | undefined, given: string): boolean {
   if (host === undefined || LOOPBACK_HOST.test(host)) return false;
-  return host.replace(/:\d{1,5}$/, "").toLowerCase() !== given.toLowerCase();
+  const called = hostnameOf(host);
+  return called === null || called !== hostnameOf(given.includes(":") ? `[${given}]` : given);
+}
+
+/** In the one spelling that URLs give it; null: it is none. */
+function hostnameOf(host: string): string | null {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : null;
 }
 
 /** A browser names the page that asks, unless it is of this server. */

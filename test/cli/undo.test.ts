@@ -417,6 +417,13 @@ describe("a journal that cannot be undone is refused with its line, and nothing 
     const said = unwrapped(stderr);
     expect(said).toContain(`Several began at ${heads[0].started}: ${heads[0].run}, ${heads[1].run}.`);
     expect(said).toContain(`--run ${heads[1].run}.`);
+    const twice = lines.map((line) => (line.type === "run" ? { ...line, run: heads[0].run } : line));
+    await writeFile(journal, `${twice.map((line) => JSON.stringify(line)).join("\n")}\n`);
+    const forged = await run(["undo", journal, "--run", heads[0].started], { cwd: one, env });
+    expect([forged.code, unwrapped(forged.stderr)]).toEqual([
+      1,
+      expect.stringContaining("another run in the file has the same `run`"),
+    ]);
   });
 
   it("of several runs, until it is said which", async () => {

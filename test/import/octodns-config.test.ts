@@ -1,3 +1,4 @@
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -111,6 +112,21 @@ zones: { a.test.: {} }
     expect(ttlsOf(result)).toEqual({ "a.test": 7200 });
     expect(remarksOf(result)).toHaveLength(1);
     expect(await growth(50, 4, imported)).toBeLessThan(6);
+  });
+
+  it("with providers that name one folder through links has that looked through once", async () => {
+    const provider = "class: octodns.provider.yaml.YamlProvider, default_ttl: 7200";
+    const text = `providers:
+  one: { ${provider}, directory: zones }
+  two: { ${provider}, directory: a/zones }
+  three: { ${provider}, directory: a/a/zones }
+zones: { a.test.: {} }
+`;
+    const root = folder({ "zones/a.test.yaml": ZONE, "octodns.yaml": text, "zones/octodns.yaml": text });
+    symlinkSync(".", join(root, "a"));
+    const result = await importFiles("octodns", [join(root, "octodns.yaml")], options);
+    expect(ttlsOf(result)).toEqual({ "a.test": 7200 });
+    expect(remarksOf(result)).toHaveLength(1);
   });
 
   it.each([
