@@ -12,6 +12,7 @@ import { Places } from "../manifest/positions.ts";
 import { coerceScalars, validateTree } from "../manifest/validate.ts";
 import { type Diagnostic, hasErrors, Sources, type Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { concealTokens } from "./literal-tokens.ts";
 import { FLEET_SCHEMA } from "./schema.ts";
 import { TokenHosts } from "./token-hosts.ts";
 
@@ -167,7 +168,7 @@ async function readAccounts(
   const file = await readManifest(path, basename(path), sources, context);
   if (file?.tree == null || file.damaged) return null;
   coerceScalars(file.tree, FLEET_SCHEMA, places);
-  return checkAccounts(file.tree, { folder: dirname(path), services, places, report });
+  return checkAccounts(file.tree, { folder: dirname(path), services, places, sources, report });
 }
 
 interface CheckOptions {
@@ -176,12 +177,15 @@ interface CheckOptions {
   /** Default: nothing is sent, and where the services are is known only where the fleet is run. */
   readonly services?: Services;
   readonly places: Places;
+  /** Without the tokens that stand in the file, afterwards. */
+  readonly sources: Sources;
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
 /** @param tree of a fleet file; what is wrong in it is taken out */
 export async function checkAccounts(tree: JsonObject, options: CheckOptions): Promise<FleetAccount[]> {
   const { places, report } = options;
+  concealTokens(tree, options);
   const validate = await compiledSchema(FLEET_SCHEMA, "all");
   const incomplete = validateTree(tree, { schema: FLEET_SCHEMA, validate }, places, report);
   const entries = (Array.isArray(tree["accounts"]) ? tree["accounts"] : []).filter(isJsonObject);

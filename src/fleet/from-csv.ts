@@ -61,7 +61,7 @@ export async function fleetFromCsv(path: string, options: CsvOptions): Promise<F
   const checked =
     tree === null
       ? null
-      : await checkAccounts(tree, { folder: options.folder, places, report: sayColumns(table, report) });
+      : await checkAccounts(tree, { folder: options.folder, places, sources, report: sayColumns(table, report) });
   const text = tree === null || checked === null || hasErrors(found) ? null : await fleetText(tree);
   const diagnostics = arrange(found, sources.files());
   return { text, accounts: text === null ? 0 : (checked?.length ?? 0), diagnostics, sources };

@@ -106,6 +106,48 @@ test("a fleet file sends no token of the machine to a host that it brings itself
   expect(evil.caught.map(({ request }) => request)).toContain("CONNECT evil.invalid:443");
 });
 
+test("a token that stands in a fleet file or a list of accounts is shown by no message about it", async () => {
+  const hexadecimal = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+  const written: [string, string][] = [
+    [hexadecimal, hexadecimal],
+    // A variable could have this name.
+    [hexadecimal, `{ env: a${hexadecimal} }`],
+    ["s3cr3t-of-an-account", '{ env: "s3cr3t-of-an-account" }'],
+    ["s3cr3t-of-an-account", '{ value: "s3cr3t-of-\\u0061n-account" }'],
+    ["12345678901234567890", "12345678901234567890"],
+    ["s3cr3t-of-an-account", '"s3cr3t-of-an-account", tokn: 1'],
+  ];
+  for (const [token, text] of written) {
+    const shared = `defaults: { service: linode, token: ${text} }\n`;
+    const entry = `accounts:\n  - { name: one, project: ., token: ${text} }\n`;
+    const cwd = await folder({ "fleet.yaml": `fleet: 1\n${shared}${entry}`, "tenon.yaml": "tenon: 1\n" });
+    for (const format of ["text", "json"]) {
+      const { code, stdout, stderr } = await here(["fleet", "plan", "--format", format], { cwd });
+      expect([text, code]).toEqual([text, 3]);
+      expect(stdout + stderr).toContain("literal-token");
+      expect(stdout + stderr).not.toContain(token.slice(0, 6));
+    }
+  }
+  const cwd = await folder({ "accounts.csv": `name,project,token_env\none,.,"${hexadecimal}"\n` });
+  const { code, stderr } = await here(["fleet", "init", "--from", "accounts.csv"], { cwd });
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringContaining("error[literal-token]: a token stands in the file\n  --> accounts.csv:2:"),
+  ]);
+  expect(stderr).not.toContain(hexadecimal.slice(0, 6));
+});
+
+test("a name of a variable, or of a file with a token, is shown where it is wrong", async () => {
+  for (const token of ["SHOP_TOKEN", "{ env: shop-token }", "{ file: [shop.token] }"]) {
+    const cwd = await folder({
+      "fleet.yaml": `fleet: 1\naccounts: [{ name: one, project: ., service: linode, token: ${token} }]\n`,
+    });
+    const { code, stderr } = await here(["fleet", "plan"], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/SHOP_TOKEN|shop/)]);
+    expect(stderr).not.toContain("literal-token");
+  }
+});
+
 test("a fleet file whose defaults make thousands of accounts large is refused before they are listed", async () => {
   const texts = (letter: string, value: string): string =>
     Array.from({ length: 255 }, (_, index) => `    ${letter}${index}: ${value}\n`).join("");
