@@ -135,9 +135,7 @@ test("a token that stands in a fleet file or a list of accounts is shown by no m
     expect.stringContaining("error[literal-token]: a token stands in the file\n  --> accounts.csv:2:"),
   ]);
   expect(stderr).not.toContain(hexadecimal.slice(0, 6));
-});
-
-test("a name of a variable, or of a file with a token, is shown where it is wrong", async () => {
+  // What can be no token is shown.
   for (const token of ["SHOP_TOKEN", "{ env: shop-token }", "{ file: [shop.token] }"]) {
     const cwd = await folder({
       "fleet.yaml": `fleet: 1\naccounts: [{ name: one, project: ., service: linode, token: ${token} }]\n`,

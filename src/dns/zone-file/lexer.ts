@@ -69,8 +69,12 @@ export class Scanner {
         if (depth === 0) return;
       } else if (isBlank(code)) {
         this.#offset += 1;
+      } else if (isPageBreak(code)) {
+        this.#fail(this.#offset, PAGE_BREAK);
+        this.#offset += 1;
       } else if (code === SEMICOLON) {
         this.#offset = lineEndFrom(this.#text, this.#offset);
+        if (isWithinComment(this.#text, this.#offset)) this.#fail(this.#offset, STRAY_CARRIAGE_RETURN);
       } else if (code === OPENING) {
         if (this.#isUnclosed()) {
           this.#giveUp();
@@ -147,6 +151,21 @@ const UNCLOSED_QUOTE: Problem = {
   fix: 'Add `"` at its end; write a quote within the text as `\\"`, and a line break as `\\010`.',
 };
 
+const PAGE_BREAK: Problem = {
+  code: "page-break",
+  summary: "a form feed or vertical tab",
+  detail:
+    "Some name servers take it for a blank, and others for a part of the word (RFC 1035, 5.1, has blanks and tabs only).",
+  fix: "Write a blank, or `\\012` or `\\011` where it is meant itself.",
+};
+
+const STRAY_CARRIAGE_RETURN: Problem = {
+  code: "stray-carriage-return",
+  summary: "a carriage return within a comment",
+  detail: "Name servers go on with the comment until the next line feed; editors show what is behind it as a line.",
+  fix: "Remove it, or end the line with a line feed.",
+};
+
 /** RFC 1035, 3.2.1: the length of a record's data takes 16 bits. */
 export const MAX_RDATA_OCTETS: number = 65_535;
 
@@ -161,10 +180,14 @@ const TOO_MANY_TOKENS: Problem = {
 };
 
 function isBlank(code: number): boolean {
-  return code === SPACE || code === TAB || code === FORM_FEED || code === VERTICAL_TAB;
+  return code === SPACE || code === TAB;
 }
 
-/** A carriage return alone ends a line, too, as BIND has it. */
+function isPageBreak(code: number): boolean {
+  return code === FORM_FEED || code === VERTICAL_TAB;
+}
+
+/** A carriage return alone ends a line, too, as BIND has it everywhere but in a comment. */
 function isLineEnd(code: number): boolean {
   return code === LINE_FEED || code === CARRIAGE_RETURN;
 }
@@ -178,6 +201,13 @@ function continues(code: number): boolean {
 function afterLineEnd(text: string, offset: number): number {
   const isPair = text.charCodeAt(offset) === CARRIAGE_RETURN && text.charCodeAt(offset + 1) === LINE_FEED;
   return Math.min(offset + (isPair ? 2 : 1), text.length);
+}
+
+/** @param offset where a comment could end: at a carriage return that no line feed follows, for BIND it does not */
+function isWithinComment(text: string, offset: number): boolean {
+  let next = offset;
+  while (text.charCodeAt(next) === CARRIAGE_RETURN) next += 1;
+  return next > offset && next < text.length && text.charCodeAt(next) !== LINE_FEED;
 }
 
 function lineEndFrom(text: string, offset: number): number {
@@ -201,7 +231,13 @@ function wordEnd(text: string, start: number): number {
 function endsWord(code: number): boolean {
   if (code > SEMICOLON) return false;
   return (
-    isBlank(code) || isLineEnd(code) || code === QUOTE || code === OPENING || code === CLOSING || code === SEMICOLON
+    isBlank(code) ||
+    isPageBreak(code) ||
+    isLineEnd(code) ||
+    code === QUOTE ||
+    code === OPENING ||
+    code === CLOSING ||
+    code === SEMICOLON
   );
 }
 

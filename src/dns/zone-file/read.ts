@@ -335,9 +335,12 @@ function generated(tokens: readonly Token[], value: number): Token[] {
   return tokens.map((token) => ({ ...token, text: expand(token, value) }));
 }
 
-/** The data of a record in one word or string, which BIND reads anew once the number is in it: `"10 mx$"`. */
+/** The data of a record in one word or string, which BIND reads anew once the number is in it: `"10 mx$"`, `"\"a text\""`. */
 function generatedData(token: Token, value: number): Token[] {
-  const entry = new Scanner(expand(token, value)).next();
+  const text = expand(token, value);
+  const entry = new Scanner(
+    token.quoted ? text.replace(/\\./gs, (pair) => (pair === '\\"' ? '"' : pair)) : text,
+  ).next();
   if (entry === null) return [];
   if (entry.syntaxProblem !== null) throw new ZoneSyntaxError(token, entry.syntaxProblem.problem);
   return entry.tokens.map(({ text, quoted }) => ({ text, quoted, start: token.start, end: token.end }));
@@ -346,17 +349,23 @@ function generatedData(token: Token, value: number): Token[] {
 /** `$` is the number, `${offset,width,base}` something made of it, `$$` and `\$` a dollar sign. */
 function expand(token: Token, value: number): string {
   if (!token.text.includes("$")) return token.text;
+  let offset = 0;
   return token.text.replace(/\\.|\$\$|\$(?:\{([^}]*)(\}?))?/gs, (found, inner?: string, closing?: string) => {
     if (found.startsWith("\\")) return found;
     if (found === "$$") return "\\$";
-    if (inner === undefined) return String(value);
+    if (inner === undefined) {
+      if (offset === 0) return String(value);
+      const detail = `\`$\` after \`\${${offset}}\` is ${value + offset} for BIND and ${value} for others.`;
+      throw badGenerate(token, detail, "Write `${0}`, or the offset once more.");
+    }
     const match = /^(-?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?$/.exec(inner);
     const width = Number(match?.[2] ?? 0);
     if (match === null || closing !== "}" || width > MAX_WIDTH) {
       const detail = `${shown(found)} is not \`\${offset,width,base}\`, with a width up to ${MAX_WIDTH} and a base of d, o, x, X, n or N.`;
       throw badGenerate(token, detail);
     }
-    const shifted = value + Number(match[1]);
+    offset = Number(match[1]);
+    const shifted = value + offset;
     if (shifted < 0) throw badGenerate(token, `${shown(found)} is less than 0 for ${value}.`);
     return based(shifted, width, match[3] ?? "d");
   });
@@ -391,8 +400,11 @@ function nibbles(value: number, width: number): string {
   return text;
 }
 
-function badGenerate(place: Place, detail: string): ZoneSyntaxError {
-  const fix = "Correct it, or write the records one by one.";
+function badGenerate(
+  place: Place,
+  detail: string,
+  fix = "Correct it, or write the records one by one.",
+): ZoneSyntaxError {
   return new ZoneSyntaxError(place, { code: "bad-generate", summary: "bad `$GENERATE`", detail, fix });
 }
 

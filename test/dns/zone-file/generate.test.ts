@@ -18,10 +18,20 @@ describe("$GENERATE", () => {
     ['$GENERATE 1-2 m$ MX "10 mx${0,3}"', ["m1 3600 MX 10 mx001.example.com", "m2 3600 MX 10 mx002.example.com"]],
     ["$GENERATE 1-1 m MX 1$ mx$", ["m 3600 MX 11 mx1.example.com"]],
     ['$GENERATE 1-2 t$ TXT "text $"', ["t1 3600 TXT text1", "t2 3600 TXT text2"]],
+    [
+      '$GENERATE 1-2 t$ TXT "\\"v=spf1 ip4:192.0.2.$ -all\\""',
+      ["t1 3600 TXT v=spf1 ip4:192.0.2.1 -all", "t2 3600 TXT v=spf1 ip4:192.0.2.2 -all"],
+    ],
+    ['$GENERATE 1-1 t TXT "\\"a\\\\b\\" \\; ${1}-${0}-$"', ["t 3600 TXT a\\b;2-1-1"]],
     ["$GENERATE 1-1 t TXT \\$$$\\\\", ["t 3600 TXT $$\\"]],
     ["$GENERATE 5-5 @ A 192.0.2.$", [" 3600 A 192.0.2.5"]],
   ])("%s", async (line, records) => {
     expect(await generated(line)).toEqual(records);
+  });
+
+  test("refuses what BIND counts in a way of its own", async () => {
+    expect(await problemsOf("$TTL 1h\n$GENERATE 1-2 h${1}-$ A 192.0.2.1\n")).toEqual(['2:15 bad-generate "h${1}-$"']);
+    expect(await problemsOf("$TTL 1h\n$GENERATE 1-2 h${1}-${0}-$ A 192.0.2.1\n")).toEqual([]);
   });
 
   test("leaves the owner of the record before", async () => {

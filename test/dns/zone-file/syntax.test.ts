@@ -133,10 +133,27 @@ describe("lines", () => {
     ["carriage returns and line feeds", "\r\n"],
     ["carriage returns", "\r"],
   ])("end in %s", async (_, end) => {
-    const lines = ["$TTL 1h ; c", "a A 192.0.2.1", "", "\t", " ( ", "\tTXT x )", "b\tA\f192.0.2.1\v", "c A 192.0.2.1"];
+    const lines = ["$TTL 1h", "a A 192.0.2.1", "", "\t", " ( ", "\tTXT x )", "b\tA\t192.0.2.1\t", "c A 192.0.2.1"];
     const { records, diagnostics } = await read(lines.join(end));
     expect(diagnostics).toEqual([]);
     expect(records.map(({ name, type }) => `${name} ${type}`)).toEqual(["a A", "a TXT", "b A", "c A"]);
+  });
+
+  test.each([
+    ["; c\ra A 192.0.2.66", '1:4 stray-carriage-return "\\r"'],
+    ["a A 192.0.2.1 ; c\r b\n", '1:18 stray-carriage-return "\\r"'],
+    ["a TXT ( x ; c\r\r b\n )", '1:14 stray-carriage-return "\\r"'],
+    ["a\f60 A 192.0.2.1", '1:2 page-break "\\f"'],
+    ["a A 192.0.2.1\v", '1:14 page-break "\\u000b"'],
+    ["\f", '1:1 page-break "\\f"'],
+  ])("that name servers read in different ways are errors: %j", async (text, problem) => {
+    expect(await problemsOf(`${text}\n`)).toContain(problem);
+  });
+
+  test("may end in several carriage returns, also within a comment, which may hold a form feed", async () => {
+    const { records, diagnostics } = await read('$TTL 1h ; c\r\r\na A 192.0.2.1 ; \f\r\r\nb A 192.0.2.1 ; c\r');
+    expect(diagnostics).toEqual([]);
+    expect(records.map(({ name, type }) => `${name} ${type}`)).toEqual(["a A", "b A"]);
   });
 
   test("may begin with a byte order mark, which is none of the owner", async () => {
