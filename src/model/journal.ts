@@ -109,4 +109,6 @@ export interface JournalledChange {
   readonly isDone: boolean;
   /** The id of what was made; null: nothing was, or its answer was never seen. */
   readonly madeId: ObjectId | null;
+  /** A request that makes it was sent, or about to be, and no answer gave its id. */
+  readonly mayBeMade: boolean;
 }

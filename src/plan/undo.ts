@@ -7,6 +7,7 @@ import isEqual from "fast-deep-equal";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JournalledChange, JournalledRun } from "../model/journal.ts";
+import type { KindFacts } from "../model/kind.ts";
 import type { Live } from "../model/live.ts";
 import type { Address, Json, Kind, ObjectId, Values } from "../model/resource.ts";
 import { escapeGlob, groupBy } from "../model/text.ts";
@@ -93,6 +94,8 @@ class Undoing {
   readonly #own: ReadonlyMap<string, Declared>;
   /** Unit and id of the objects that the run has touched. */
   readonly #known: ReadonlySet<string>;
+  /** By kind and id. */
+  readonly #updates: ReadonlyMap<string, JournalledChange>;
   readonly #found: Map<Unit, FoundObjects> = new Map();
   /** By unit and name. */
   readonly #others: Map<string, readonly Found[]> = new Map();
@@ -106,6 +109,8 @@ class Undoing {
     this.#project = project;
     this.#own = new Map(project.declared.map((declared) => [`${declared.unit} ${declared.address}`, declared]));
     this.#known = known;
+    const updates = run.changes.filter(({ action, isBegun }) => isBegun && action === "update");
+    this.#updates = new Map(updates.map((change) => [`${change.kind} ${change.id}`, change]));
   }
 
   result(): Undo {
@@ -150,18 +155,37 @@ class Undoing {
     if (known !== undefined) return known;
     const all = (this.#live.units[unit.name]?.items ?? []).map((item): Found => {
       const { id, key, owner, sharedWith = [] } = unit.identify(item);
-      return { id, key, owner, sharedWith, has: unit.valuesOf(item) };
+      return { id, key, owner, sharedWith, has: this.#asRenamed(unit, id, unit.valuesOf(item)) };
     });
     const found = { byId: new Map(all.map((one) => [one.id, one])), byKey: groupBy(all, ({ key }) => key) };
     this.#found.set(unit, found);
     return found;
   }
 
+  /** What a run left under a temporary name has the name that the run was giving it. */
+  #asRenamed(unit: Unit, id: ObjectId, has: LiveValues): LiveValues {
+    if (unit.kinds.every(({ temporaryName }) => temporaryName === undefined)) return has;
+    const named = (kind: Kind, of: ObjectId, values: Values): Values => {
+      const { nameField, temporaryName } = unit.kinds.find((facts) => facts.kind === kind) as KindFacts;
+      const after = this.#updates.get(`${kind} ${of}`)?.after?.[nameField];
+      return after === undefined || values[nameField] !== temporaryName?.(of)
+        ? values
+        : { ...values, [nameField]: after };
+    };
+    return {
+      values: named(unit.kinds[0].kind, id, has.values),
+      within: has.within.map((item) => ({ ...item, values: named(item.kind, item.id, item.values) })),
+    };
+  }
+
   /** What the run made: by its id or, if the answer was never seen, the one object of its name that carries the run's tag. */
   #madeBy({ own, unit }: Touched, all: FoundObjects): Found | undefined {
     if (own.madeId !== null) return all.byId.get(own.madeId);
+    if (!own.mayBeMade) return undefined;
     const named = all.byKey.get(String(own.after?.[unit.kinds[0].nameField])) ?? [];
-    const [only, ...others] = named.filter(({ id, owner }) => id !== own.id && owner === this.#run.owner);
+    const [only, ...others] = named.filter(
+      ({ id, owner }) => !this.#known.has(`${unit.name} ${id}`) && owner === this.#run.owner,
+    );
     return others.length === 0 ? only : undefined;
   }
 
@@ -339,8 +363,8 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
   ];
   const untaken = ordered.filter((change) => {
     const { before, after } = change;
-    if (after === null) return true;
     const id = idOf(change);
+    if (after === null || (id === null && !change.mayBeMade)) return true;
     const item = id === null ? equal(after) : byId.get(id);
     if (item === undefined || !isEqual(item.values, after) || !take(item)) return true;
     if (before !== null) restored.push(before);
@@ -361,10 +385,13 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
       if (before !== null) restored.push(before);
       continue;
     }
-    const id = idOf(change);
+    const id = idOf(change) ?? change.id;
     const item = id === null ? undefined : byId.get(id);
     if (item !== undefined && rest.has(item)) conflicts.push({ kind, id: item.id, after: before });
-    else if (before !== null) gone.push(key);
+    else if (before === null) continue;
+    // The run ended between the delete and the create of a replace.
+    else if (change.action === "replace" && change.madeId === null) restored.push(before);
+    else gone.push(key);
   }
   const staying = [...rest, ...settled].map(({ values }) => values);
   // Of equal ones that the run changed or deleted one comes back: a second would be a duplicate.

@@ -265,9 +265,13 @@ function changesOf(
   const begun = new Set<string>();
   const undone = new Set<string>();
   const made = new Map<string, ObjectId>();
+  const unseen = new Set<string>();
   for (const { changes, isBegun, makes, outcome, id, parts } of steps.values()) {
     for (const key of changes) {
-      if (isBegun && outcome !== "failed" && outcome !== "skipped") begun.add(key);
+      if (isBegun && outcome !== "failed" && outcome !== "skipped") {
+        begun.add(key);
+        if (makes) unseen.add(key);
+      }
       if (outcome !== "done") undone.add(key);
     }
     const [first] = changes;
@@ -276,7 +280,9 @@ function changesOf(
   }
   return [...known.values()].map(({ line, span, contents }) => {
     const { key, kind, root, action, id, before, after } = line;
-    const state = { isBegun: begun.has(key), isDone: isEnded && !undone.has(key), madeId: made.get(key) ?? null };
+    const madeId = made.get(key) ?? null;
+    const seen = { isDone: isEnded && !undone.has(key), madeId, mayBeMade: madeId === null && unseen.has(key) };
+    const state = { isBegun: begun.has(key), ...seen };
     return { key, kind, root, action, id, before, after, contents, span, ...state };
   });
 }

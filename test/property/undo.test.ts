@@ -27,6 +27,15 @@ test("what an apply has done to any account, an undo takes back, and an undo of 
   expect([...reached].sort()).toEqual(expect.arrayContaining(EVERYTHING));
 });
 
+test("what an apply whose writes fail here and there has done, an undo takes back", { timeout: 280_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(worlds, fc.integer({ min: 1, max: 12 }), async (world, every) => {
+      await undoesFailed(world, every);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 test("of equal records that went one comes back, and then nothing is left to undo", async () => {
   const domain = { domain: "one.example", type: "master" as const, soa_email: "a@example.com" };
   const record = { name: "www", type: "TXT" as const, target: "v=spf1 -all", ttl_sec: 3600 };
@@ -71,6 +80,31 @@ async function undoes(world: Omit<World, "drafts">, reached: Set<string>): Promi
   }
 }
 
+/** @param every so many writes are refused, each time one */
+async function undoesFailed({ seed, ttlRounding, uniqueLabels, manifest }: World, every: number): Promise<void> {
+  const account = await Account.open({ seed, ttlRounding, uniqueLabels });
+  try {
+    const { desired } = await account.load({ "tenon.yaml": JSON.stringify(manifest), [IMAGE_FILE]: IMAGE });
+    if (desired === null) throw new Error("the generator made an invalid manifest");
+    await account.advanceClock(LATER_SECONDS);
+    const before = await contentOf(account);
+    account.emulator.setFaults(
+      (["POST", "PUT", "DELETE"] as const).map((method) => ({
+        effect: { type: "status", status: 400 },
+        method,
+        every,
+      })),
+    );
+    const { run } = await carriedOut(account, desired, null, { mayFail: true });
+    account.emulator.setFaults([]);
+    const undo = await carriedOut(account, desired, run);
+    expect(undo.plan.warnings.filter(({ code }) => !SAID.has(code))).toEqual([]);
+    expect(await contentOf(account)).toEqual(before);
+  } finally {
+    await account.close();
+  }
+}
+
 const SAID: ReadonlySet<string> = new Set(["undo-manifest", "undo-new-id", "undo-lost"]);
 
 async function planOf(account: Account, desired: Desired, run: JournalledRun | null): Promise<Plan> {
@@ -87,6 +121,7 @@ async function carriedOut(
   account: Account,
   desired: Desired,
   run: JournalledRun | null,
+  { mayFail = false }: { readonly mayFail?: boolean } = {},
 ): Promise<{ readonly plan: Plan; readonly run: JournalledRun }> {
   const { plan, live } = await planned(account, desired, run);
   expect(plan.refusals).toEqual([]);
@@ -103,7 +138,7 @@ async function carriedOut(
   };
   const journal = { path: "j", conceal: () => {}, record, close: async () => {} };
   const report = await account.apply(plan, { clock: HASTY_CLOCK, journal, live });
-  expect(report.steps.filter((step) => step.outcome !== "done")).toEqual([]);
+  if (!mayFail) expect(report.steps.filter((step) => step.outcome !== "done")).toEqual([]);
   const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
   const read = await parseJournal(text, { file: "j", started: null });
   if (!read.ok) throw new Error(JSON.stringify(read.diagnostic) + text);
