@@ -111,4 +111,6 @@ export interface JournalledChange {
   readonly madeId: ObjectId | null;
   /** A request that makes it was sent, or about to be, and no answer gave its id. */
   readonly mayBeMade: boolean;
+  /** What its PUTs said that were sent or about to be, in turn: for a moment an object has values that are neither those before nor those after. */
+  readonly sent: readonly Values[];
 }

@@ -7,7 +7,6 @@ import isEqual from "fast-deep-equal";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JournalledChange, JournalledRun } from "../model/journal.ts";
-import type { KindFacts } from "../model/kind.ts";
 import type { Live } from "../model/live.ts";
 import type { Address, Json, Kind, ObjectId, Values } from "../model/resource.ts";
 import { escapeGlob, groupBy } from "../model/text.ts";
@@ -94,8 +93,6 @@ class Undoing {
   readonly #own: ReadonlyMap<string, Declared>;
   /** Unit and id of the objects that the run has touched. */
   readonly #known: ReadonlySet<string>;
-  /** By kind and id. */
-  readonly #updates: ReadonlyMap<string, JournalledChange>;
   readonly #found: Map<Unit, FoundObjects> = new Map();
   /** By unit and name. */
   readonly #others: Map<string, readonly Found[]> = new Map();
@@ -109,8 +106,6 @@ class Undoing {
     this.#project = project;
     this.#own = new Map(project.declared.map((declared) => [`${declared.unit} ${declared.address}`, declared]));
     this.#known = known;
-    const updates = run.changes.filter(({ action, isBegun }) => isBegun && action === "update");
-    this.#updates = new Map(updates.map((change) => [`${change.kind} ${change.id}`, change]));
   }
 
   result(): Undo {
@@ -155,27 +150,11 @@ class Undoing {
     if (known !== undefined) return known;
     const all = (this.#live.units[unit.name]?.items ?? []).map((item): Found => {
       const { id, key, owner, sharedWith = [] } = unit.identify(item);
-      return { id, key, owner, sharedWith, has: this.#asRenamed(unit, id, unit.valuesOf(item)) };
+      return { id, key, owner, sharedWith, has: unit.valuesOf(item) };
     });
     const found = { byId: new Map(all.map((one) => [one.id, one])), byKey: groupBy(all, ({ key }) => key) };
     this.#found.set(unit, found);
     return found;
-  }
-
-  /** What a run left under a temporary name has the name that the run was giving it. */
-  #asRenamed(unit: Unit, id: ObjectId, has: LiveValues): LiveValues {
-    if (unit.kinds.every(({ temporaryName }) => temporaryName === undefined)) return has;
-    const named = (kind: Kind, of: ObjectId, values: Values): Values => {
-      const { nameField, temporaryName } = unit.kinds.find((facts) => facts.kind === kind) as KindFacts;
-      const after = this.#updates.get(`${kind} ${of}`)?.after?.[nameField];
-      return after === undefined || values[nameField] !== temporaryName?.(of)
-        ? values
-        : { ...values, [nameField]: after };
-    };
-    return {
-      values: named(unit.kinds[0].kind, id, has.values),
-      within: has.within.map((item) => ({ ...item, values: named(item.kind, item.id, item.values) })),
-    };
   }
 
   /** What the run made: by its id or, if the answer was never seen, the one object of its name that carries the run's tag. */
@@ -300,15 +279,22 @@ const UNCHANGED: Values = {};
 // Fields and contents, three ways: what the run has made of them and nobody has changed since is taken back.
 
 /** @returns the fields to set; empty if all are already as they were */
-function mergeFields({ before, after }: JournalledChange, live: Values): Values | "conflict" {
+function mergeFields(change: JournalledChange, live: Values): Values | "conflict" {
+  const { before, after } = change;
   const fields: Record<string, Json> = {};
   for (const field of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])) {
     const [was, made, is] = [before?.[field] ?? EMPTY, after?.[field] ?? EMPTY, live[field] ?? EMPTY];
-    if (isSame(was, made) || isSame(is, was)) continue;
-    if (!isSame(is, made)) return "conflict";
+    const isBetween = isLeftBetween(change, field, is);
+    if (isSame(is, was) || (isSame(was, made) && !isBetween)) continue;
+    if (!isSame(is, made) && !isBetween) return "conflict";
     fields[field] = field === "owner" ? (before?.[field] ?? null) : was === EMPTY ? [] : was;
   }
   return fields;
+}
+
+/** A run that ended half-way leaves what it had set for a moment: a name while names are exchanged, a status while a zone is converted. */
+function isLeftBetween({ isDone, sent }: JournalledChange, field: string, is: Json): boolean {
+  return !isDone && sent.some((values) => values[field] !== undefined && isSame(values[field], is));
 }
 
 /** Of a field that only one side has. */
@@ -366,7 +352,7 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     const id = idOf(change);
     if (after === null || (id === null && !change.mayBeMade)) return true;
     const item = id === null ? equal(after) : byId.get(id);
-    if (item === undefined || !isEqual(item.values, after) || !take(item)) return true;
+    if (item === undefined || !isAsMade(item.values, change) || !take(item)) return true;
     if (before !== null) restored.push(before);
     return false;
   });
@@ -402,6 +388,18 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     return isNew;
   });
   return { wanted: [...staying, ...distinct], restored: distinct, staying, conflicts, gone };
+}
+
+/** As the run made it, or left it between two of its requests. */
+function isAsMade(values: Values, change: JournalledChange): boolean {
+  const { after } = change;
+  if (isEqual(values, after)) return true;
+  if (change.isDone || change.sent.length === 0) return false;
+  const fields = new Set([...Object.keys(values), ...Object.keys(after ?? {})]);
+  return [...fields].every((field) => {
+    const is = values[field] ?? EMPTY;
+    return isSame(is, after?.[field] ?? EMPTY) || isLeftBetween(change, field, is);
+  });
 }
 
 function keyOf(values: Values): string {

@@ -8,7 +8,8 @@ import {
   type JournalledRun,
 } from "../model/journal.ts";
 import type { Kinds } from "../model/kind.ts";
-import type { ObjectId } from "../model/resource.ts";
+import type { ObjectId, Values } from "../model/resource.ts";
+import { groupBy } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { validatorOf } from "./read-json.ts";
 
@@ -152,6 +153,8 @@ interface StepState {
   /** A request of it that writes was sent, or about to be. */
   isBegun: boolean;
   makes: boolean;
+  /** The body of its PUT. */
+  sent: Values | null;
   outcome: "done" | "failed" | "skipped" | "unknown" | null;
   id: ObjectId | null;
   parts: Readonly<Record<string, ObjectId>>;
@@ -169,7 +172,10 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
   const known = new Map<string, Known>();
   const steps = new Map<string, StepState>();
   const stepOf = (name: string, changes: readonly string[]): StepState => {
-    const state = steps.get(name) ?? { changes, isBegun: false, makes: false, outcome: null, id: null, parts: {} };
+    const state = steps.get(name) ?? {
+      ...{ changes, isBegun: false, makes: false, sent: null },
+      ...{ outcome: null, id: null, parts: {} },
+    };
     steps.set(name, state);
     return state;
   };
@@ -209,6 +215,7 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
         if (unknown !== undefined) throw damaged(span, `it names ${quoted(unknown)}, of which no line tells`);
         state.isBegun = true;
         state.makes ||= entry.method === "POST";
+        if (entry.method === "PUT") state.sent = entry.body;
         break;
       }
       case "outcome": {
@@ -266,6 +273,10 @@ function changesOf(
   const undone = new Set<string>();
   const made = new Map<string, ObjectId>();
   const unseen = new Set<string>();
+  const puts = groupBy(
+    [...steps.values()].filter(({ sent, changes }) => sent !== null && changes.length === 1),
+    ({ changes }) => changes[0],
+  );
   for (const { changes, isBegun, makes, outcome, id, parts } of steps.values()) {
     for (const key of changes) {
       if (isBegun && outcome !== "failed" && outcome !== "skipped") {
@@ -282,7 +293,8 @@ function changesOf(
     const { key, kind, root, action, id, before, after } = line;
     const madeId = made.get(key) ?? null;
     const seen = { isDone: isEnded && !undone.has(key), madeId, mayBeMade: madeId === null && unseen.has(key) };
-    const state = { isBegun: begun.has(key), ...seen };
+    const sent = (puts.get(key) ?? []).flatMap(({ sent: body }) => (body === null ? [] : [body]));
+    const state = { isBegun: begun.has(key), ...seen, sent };
     return { key, kind, root, action, id, before, after, contents, span, ...state };
   });
 }

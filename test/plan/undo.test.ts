@@ -16,7 +16,7 @@ function runOf(names: readonly string[]): JournalledRun {
     const before = { domain: name, owner: null, type: "master", status: "active", soa_email: "h@a.example" };
     return {
       ...{ key: root, kind: "domain", root, action: "delete", id: index + 1, before, after: null, contents: [] },
-      ...{ span: SPAN, isBegun: true, isDone: true, madeId: null, mayBeMade: false },
+      ...{ span: SPAN, isBegun: true, isDone: true, madeId: null, mayBeMade: false, sent: [] },
     };
   });
   const place = { file: SPAN.file, span: SPAN, host: "a.example", account: null, environment: null, owner: null };
