@@ -31,6 +31,8 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   valuesOf(live: Live): LiveValues;
   /** The way back from a change: what declares an object that has these values. */
   restate(values: RestatedValues, context: RestateContext<Spec>): Declared<Spec>;
+  /** By an undo: which of the contents an entry leaves to others now. `within` is all that the object holds. Absent: none. */
+  leftToOthers?(own: Declared<Spec> | null, within: readonly Values[]): (values: Values) => boolean;
   /** Those of `wanted` that the service would refuse beside `staying`, all in one object. Absent: nothing of it is in others. */
   clashing?(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values>;
   /** Of several live objects of an entry's key, those that it can mean; the others are left from before. Absent: all of them. */
@@ -88,8 +90,8 @@ export interface RestatedValues {
 export interface RestateContext<Spec = unknown> {
   /** The project's own entry of the object: what it protects and ignores holds. null: there is none. */
   readonly own: Declared<Spec> | null;
-  /** The names within it that are this project's, if the object is another's; null: it is not. */
-  readonly part: readonly string[] | null;
+  /** The object is another project's: only what the part that `own` declares has of it is this project's. */
+  readonly part: boolean;
   readonly span: Span;
 }
 

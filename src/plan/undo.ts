@@ -9,7 +9,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JournalledChange, JournalledRun } from "../model/journal.ts";
 import type { Live } from "../model/live.ts";
 import type { Address, Json, Kind, ObjectId, Values } from "../model/resource.ts";
-import { escapeGlob, groupBy } from "../model/text.ts";
+import { groupBy } from "../model/text.ts";
 import type { LiveValues, Unit } from "../model/unit.ts";
 
 /** Something that the undo would take back, and that somebody has changed since: shown as blocked. */
@@ -85,12 +85,18 @@ interface FoundObjects {
 /** So many objects of one name are compared with what the run deleted. */
 const MAX_COMPARED = 20;
 
+/** What an object of the entry can be known by. */
+function marksOf(unit: string, { id, key, movedFrom, address }: Declared): string[] {
+  const marks = [id === null ? [] : `id ${id}`, `name ${key}`, movedFrom === null ? [] : `former ${movedFrom}`];
+  return [...marks.flat(), `address ${address}`].map((mark) => `${unit} ${mark}`);
+}
+
 class Undoing {
   readonly #run: JournalledRun;
   readonly #live: Live;
   readonly #project: Desired;
-  /** By unit and address. */
-  readonly #own: ReadonlyMap<string, Declared>;
+  /** The project's entries by what an object can be known by: its id, its name, its former name, its address. */
+  readonly #entries: ReadonlyMap<string, readonly Declared[]>;
   /** Unit and id of the objects that the run has touched. */
   readonly #known: ReadonlySet<string>;
   readonly #found: Map<Unit, FoundObjects> = new Map();
@@ -104,7 +110,10 @@ class Undoing {
     this.#run = run;
     this.#live = live;
     this.#project = project;
-    this.#own = new Map(project.declared.map((declared) => [`${declared.unit} ${declared.address}`, declared]));
+    const named = project.declared.flatMap((entry) => marksOf(entry.unit, entry).map((mark) => ({ mark, entry })));
+    this.#entries = new Map(
+      [...groupBy(named, ({ mark }) => mark)].map(([mark, all]) => [mark, all.map(({ entry }) => entry)]),
+    );
     this.#known = known;
   }
 
@@ -126,6 +135,7 @@ class Undoing {
     switch (own.isBegun ? own.action : "no-op") {
       case "create":
         if (made !== undefined) this.#deleteMade(touched, made);
+        else if (own.mayBeMade && this.#othersNamed(touched, all).length > 0) this.#warn(touched, madeByWhom(own.root));
         return;
       case "delete":
         if (before === undefined) this.#makeAgain(touched, all);
@@ -143,6 +153,13 @@ class Undoing {
         else this.#restore(touched, before);
         return;
     }
+  }
+
+  /** The project's entries that mean an object now, the likeliest first: what any of them protects stays. */
+  #entriesOf({ unit, own }: Touched, found: Found | null): readonly Declared[] {
+    const now = found === null ? [] : [`id ${found.id}`, `name ${found.key}`, `former ${found.key}`];
+    const meant = now.flatMap((mark) => this.#entries.get(`${unit.name} ${mark}`) ?? []);
+    return meant.length > 0 ? meant : (this.#entries.get(`${unit.name} address ${own.root}`) ?? []);
   }
 
   #foundIn(unit: Unit): FoundObjects {
@@ -165,7 +182,9 @@ class Undoing {
     const [only, ...others] = named.filter(
       ({ id, owner }) => !this.#known.has(`${unit.name} ${id}`) && owner === this.#run.owner,
     );
-    return others.length === 0 ? only : undefined;
+    // Without a tag nothing but its values tells it from one that somebody else has made.
+    const isOurs = only !== undefined && (this.#run.owner !== null || isPart(only.has, own.after ?? {}, null));
+    return others.length === 0 && isOurs ? only : undefined;
   }
 
   #deleteMade(touched: Touched, made: Found): void {
@@ -181,6 +200,7 @@ class Undoing {
     if (isTouched || (!cameWithMore && inIt.wanted.length > 0)) {
       this.#conflict(unit.kinds[0].kind, made.id, null);
     }
+    if (cameWithMore) this.#warn(touched, copiedWith(own.root, contents.length));
     const within_ = unit.kinds[0].takesContents ? null : contents.map((one) => one.values);
     this.#declare(touched, made, values, within_, { goes: true });
   }
@@ -221,44 +241,63 @@ class Undoing {
   #restore(touched: Touched, found: Found): void {
     const { own, unit } = touched;
     const { owner } = this.#run;
-    const isPart = owner !== null && found.owner !== owner && found.sharedWith.includes(owner);
-    const part = isPart ? namesOf(touched) : null;
-    const names = part === null ? null : new Set(touched.within.flatMap(namesIn));
-    const isOurs = ({ values }: { readonly values: Values }) => names === null || names.has(String(values["name"]));
+    const part = owner !== null && found.owner !== owner && found.sharedWith.includes(owner);
+    const [entry = null] = this.#entriesOf(touched, found);
+    const live = found.has.within;
+    // Of another's object only a part that the project still declares is its own.
+    const isLeft =
+      part && entry?.part !== true
+        ? () => true
+        : (unit.leftToOthers?.(
+            entry,
+            live.map((one) => one.values),
+          ) ?? NOT_LEFT);
+    const isOpen = ({ before, after }: JournalledChange) =>
+      ![before, after].some((values) => values !== null && isLeft(values));
+    const within_ = touched.within.filter(isOpen);
+    if (within_.length < touched.within.length) {
+      this.#warn(touched, leftToOthers(own.root, touched.within.length - within_.length));
+    }
+    const left = live.filter(({ values }) => isLeft(values)).map(({ values }) => values);
     const replaced = own.isBegun && own.action === "replace";
     const fields = own.isBegun ? mergeFields(own, found.has.values) : UNCHANGED;
     if (fields === "conflict") {
       this.#conflict(unit.kinds[0].kind, found.id, { ...found.has.values, ...own.before });
     }
-    const inIt = mergeContents(found.has.within.filter(isOurs), touched.within);
-    const clashing = unit.clashing?.(inIt.restored, inIt.staying) ?? NOTHING;
+    const inIt = mergeContents(
+      live.filter(({ values }) => !isLeft(values)),
+      within_,
+    );
+    const clashing = unit.clashing?.(inIt.restored, [...inIt.staying, ...left]) ?? NOTHING;
     for (const { id, kind, after } of inIt.conflicts) this.#conflict(kind, id, after);
     for (const key of inIt.gone) this.#warn(touched, goneSince(key));
     for (const values of clashing) this.#warn(touched, inTheWay(own.root, values));
-    const within = inIt.wanted.filter((values) => !clashing.has(values));
+    const within = [...left, ...inIt.wanted.filter((values) => !clashing.has(values))];
     const values = fields === "conflict" ? found.has.values : { ...found.has.values, ...fields };
     const isSame = fields !== "conflict" && Object.keys(fields).length === 0;
-    const isIdle = isSame && inIt.conflicts.length === 0 && within.length === found.has.within.filter(isOurs).length;
-    const live = new Set(isIdle ? found.has.within.map((one) => one.values) : []);
-    if (isIdle && within.every((one) => live.has(one))) return;
+    const isIdle = isSame && inIt.conflicts.length === 0 && within.length === live.length;
+    const there = new Set(isIdle ? live.map((one) => one.values) : []);
+    if (isIdle && within.every((one) => there.has(one))) return;
     if (replaced) this.#warn(touched, newId(own.root, own.id));
     this.#declare(touched, found, values, touched.within.length === 0 && !replaced ? null : within, { part });
   }
 
   #declare(
-    { unit, own }: Touched,
+    touched: Touched,
     found: Found | null,
     values: Values,
     within: readonly Values[] | null,
-    { part = null, goes }: { readonly part?: readonly string[] | null; readonly goes?: true },
+    { part = false, goes }: { readonly part?: boolean; readonly goes?: true },
   ): void {
-    const entry = this.#own.get(`${unit.name} ${own.root}`);
-    const declared = unit.restate({ values, within }, { own: entry ?? null, part, span: own.span });
+    const { unit, own } = touched;
+    const entries = this.#entriesOf(touched, found);
+    const declared = unit.restate({ values, within }, { own: entries[0] ?? null, part, span: own.span });
     const owner = values["owner"];
-    const isOtherOwner = part === null && goes === undefined && owner !== undefined && owner !== this.#run.owner;
+    const isOtherOwner = !part && goes === undefined && owner !== undefined && owner !== this.#run.owner;
     this.#declared.push({
       ...declared,
       id: found?.id ?? null,
+      protect: entries.some(({ protect }) => protect),
       ...(isOtherOwner ? { owner: typeof owner === "string" ? owner : null } : {}),
       ...(goes === undefined ? {} : { goes }),
     });
@@ -275,6 +314,7 @@ class Undoing {
 
 const NOTHING: ReadonlySet<Values> = new Set();
 const UNCHANGED: Values = {};
+const NOT_LEFT = (): boolean => false;
 
 // Fields and contents, three ways: what the run has made of them and nobody has changed since is taken back.
 
@@ -410,23 +450,16 @@ function isWhole({ values, within }: LiveValues, before: Values, wanted: readonl
   return differingFields(before, values).length === 0 && within.length === wanted.length && isAmong(within, wanted);
 }
 
-/** As an undo that was cut off leaves it: without some of what is in it, and not served yet. */
-function isPart({ values, within }: LiveValues, before: Values, wanted: readonly Values[]): boolean {
-  return differingFields(before, values).every((field) => field === "status") && isAmong(within, wanted);
+/** As a run that was cut off leaves it: without some of what is to be in it, and not served yet. @param wanted null: anything may be in it */
+function isPart({ values, within }: LiveValues, before: Values, wanted: readonly Values[] | null): boolean {
+  return (
+    differingFields(before, values).every((field) => field === "status") && (wanted === null || isAmong(within, wanted))
+  );
 }
 
 function isAmong(within: LiveValues["within"], wanted: readonly Values[]): boolean {
   const keys = new Set(wanted.map(keyOf));
   return within.every(({ values }) => keys.has(keyOf(values)));
-}
-
-function namesIn({ before, after }: JournalledChange): string[] {
-  return [before, after].flatMap((values) => (values === null ? [] : [String(values["name"])]));
-}
-
-/** Globs of exactly the names that the run has touched. */
-function namesOf({ within }: Touched): string[] {
-  return [...new Set(within.flatMap(namesIn))].map((name) => (name === "" ? "@" : escapeGlob(name))).sort();
 }
 
 // What does not come back, or is left as it is.
@@ -469,6 +502,26 @@ function goneSince(address: Address): Said {
   };
 }
 
+function madeByWhom(address: Address): Said {
+  return {
+    code: "undo-unknown",
+    summary: `${address} stays: nobody knows whether the run made it`,
+    detail:
+      "No answer to the request of the run was seen, and the object of that name is not as the run was making it.",
+    fix: "If it is of that run, delete it by the manifests.",
+  };
+}
+
+function copiedWith(address: Address, count: number): Said {
+  return {
+    code: "undo-copied",
+    summary: `${address} goes with all of its ${count} records`,
+    detail:
+      "The run made it as a copy, and which records came with that is in no journal. What others have added since goes with it, too.",
+    fix: "Look at its records first, by `tenon zone export`.",
+  };
+}
+
 function nameTaken(address: Address): Said {
   return {
     code: "undo-name-taken",
@@ -476,6 +529,16 @@ function nameTaken(address: Address): Said {
     detail:
       "The run deleted it, and somebody has made one of its name since, with other values. That one is left as it is.",
     fix: "Compare the two in the journal and by `tenon show`, and declare what is meant.",
+  };
+}
+
+function leftToOthers(root: Address, count: number): Said {
+  return {
+    code: "undo-left",
+    summary: `${count === 1 ? "a record" : `${count} records`} of ${root} that the run changed ${count === 1 ? "is" : "are"} left alone`,
+    detail:
+      "The project ignores such records now, shares their names with another project, or declares no part that they are in.",
+    fix: "Change them where they are kept.",
   };
 }
 

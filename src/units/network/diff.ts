@@ -260,9 +260,14 @@ function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, vpcEntry: Dec
       parent: root,
       immutable: ["ipv4"],
       removalBlock: blockOfInterfaces(live === null ? [] : [live], root),
-      protect: desired?.protect ?? vpcEntry?.protect ?? false,
+      protect: desired?.protect ?? protectionIn(vpcEntry, live) ?? vpcEntry?.protect ?? false,
     },
   };
+}
+
+/** Of a subnet that an undo takes away. */
+function protectionIn(vpcEntry: Declared<NetworkSpec> | null, live: WireSubnet | null): boolean | null {
+  return vpcEntry?.spec.protection?.get(live?.label ?? "") ?? null;
 }
 
 function rangeChange({ desired, live }: SubnetMatch, root: Address): { range?: RangeChange } {

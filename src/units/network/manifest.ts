@@ -348,6 +348,8 @@ export interface NetworkSpec {
   readonly description: string | null | undefined;
   /** null: not managed. */
   readonly subnets: readonly SubnetSpec[] | null;
+  /** By an undo: the `protect` of the subnets that the project declares now, by label, also of those that the undo takes away. */
+  readonly protection?: ReadonlyMap<string, boolean | null>;
 }
 
 export interface SubnetSpec {

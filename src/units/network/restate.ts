@@ -26,7 +26,7 @@ export function restateNetwork(
   { own, span }: RestateContext<NetworkSpec>,
 ): Declared<NetworkSpec> {
   const label = String(values["label"]);
-  const kept = new Map(own?.spec.subnets?.map((subnet) => [subnet.label, subnet.protect]));
+  const kept = new Map((own?.spec.subnets ?? []).map((subnet) => [subnet.label, subnet.protect]));
   const subnets = within?.map((subnet): SubnetSpec => {
     const name = String(subnet["label"]);
     return { label: name, ipv4: String(subnet["ipv4"]), protect: kept.get(name) ?? null, span, note: null };
@@ -43,6 +43,7 @@ export function restateNetwork(
       region: String(values["region"]),
       description: String(values["description"] ?? ""),
       subnets: subnets ?? null,
+      protection: kept,
     },
   };
 }

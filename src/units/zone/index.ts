@@ -10,7 +10,7 @@ import { lossesOfZone } from "./guards.ts";
 import { identifyZone, type LiveZone, listZone, readZones } from "./live.ts";
 import { loadZone, readDomainName } from "./load-domain.ts";
 import { declareZone, writeZone, ZONE_LAYOUT } from "./manifest.ts";
-import { clashingRecords, restateZone, valuesOfZone } from "./restate.ts";
+import { clashingRecords, leftToOthers, restateZone, valuesOfZone } from "./restate.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import type { ZoneSpec } from "./spec.ts";
 import { objectionToPart, recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
@@ -60,6 +60,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   valuesOf: valuesOfZone,
   restate: restateZone,
   clashing: clashingRecords,
+  leftToOthers,
   normalise: pairZones,
   steps: zoneSteps,
   strategies: zoneStrategies,

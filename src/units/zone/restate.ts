@@ -7,7 +7,9 @@ import type { LiveValues, RestateContext, RestatedValues } from "../../model/uni
 import { UNSTATED } from "../common.ts";
 import { ClaimTable, claimsOf } from "./diff.ts";
 import { liveDomain } from "./domain.ts";
+import { ignoring } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
+import { isOthersName } from "./sharing.ts";
 import type { RecordSpec, ZoneSpec } from "./spec.ts";
 import { isKnownRecord, liveRecord, type RecordValues } from "./wire-record.ts";
 
@@ -34,6 +36,8 @@ export function restateZone(
   const domain = String(values["domain"]);
   const fields = Object.fromEntries(Object.entries(values).filter(([field]) => !NOT_FIELDS.has(field)));
   const sharedWith = namesIn(values["shared_with"]).map((owner) => ({ owner, names: [] }));
+  const names = own?.spec.part ?? [];
+  const managed = part ? within?.filter((record) => !isOthersName(String(record["name"]), { part: names })) : within;
   return {
     unit: "zone",
     address: domainAddress(domain),
@@ -41,19 +45,27 @@ export function restateZone(
     ...UNSTATED,
     protect: own?.protect ?? false,
     span,
-    ...(part === null ? {} : { part: true }),
+    ...(part ? { part: true } : {}),
     spec: {
       domain,
-      fields: part === null ? fields : {},
-      records: within?.map((record) => recordOf(record as RecordValues, span)) ?? null,
+      fields: part ? {} : fields,
+      records: managed?.map((record) => recordOf(record as RecordValues, span)) ?? null,
       // What is ignored must not go with the domain. Where records are managed, they are all said as they are.
       ignore: within === null ? (own?.spec.ignore ?? []) : [],
       policy: "authoritative",
       createFrom: null,
       lintOff: [],
-      ...(part === null ? (sharedWith.length === 0 ? {} : { sharedWith }) : { part }),
+      ...(part ? { part: names } : sharedWith.length === 0 ? {} : { sharedWith }),
     },
   };
+}
+
+/** What the entry ignores, shares, or has outside of its part. */
+export function leftToOthers(own: Declared<ZoneSpec> | null, within: readonly Values[]): (values: Values) => boolean {
+  if (own === null) return () => false;
+  const { spec } = own;
+  const patterns = ignoring(spec.ignore, spec.domain, within as readonly RecordValues[], (record) => record);
+  return (values) => isOthersName(String(values["name"]), spec) || patterns.ignores(values as RecordValues);
 }
 
 function namesIn(list: Json | undefined): readonly string[] {
