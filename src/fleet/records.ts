@@ -113,7 +113,8 @@ export type WorkerRecord = WorkerTotals & {
 };
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
-const MAX_ADDRESSES = 1_000;
+/** Each is compared with each change of a plan. */
+const MAX_ADDRESSES = 200;
 const MAX_ADDRESS_CHARACTERS = 1_000;
 /** Runs that wait for one account at a time. */
 export const MAX_PENDING_RUNS: number = 100;
