@@ -325,6 +325,9 @@ export async function readAccount(
     const { domain } = master.zone;
     const path = ["domains", String(domain.id)];
     const rendered = options.rendersZones ? await api.get({ path: [...path, "zone-file"] }, signal) : null;
+    if (rendered?.ok === false && rendered.failure.type === "aborted") {
+      return { ok: false, what: `the zone file of ${domain.domain}`, failure: rendered.failure };
+    }
     // Without it the zone can be written all the same: a right may be missing, or it is not rendered yet.
     const lines = rendered?.ok === true ? renderedLines(rendered.body) : [];
     if (!master.isUndeclared) return { id: domain.id, lines, records: null };

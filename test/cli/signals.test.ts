@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Emulator, parseFault } from "../../src/emulator/index.ts";
@@ -54,6 +54,33 @@ describe("a signal", () => {
     expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
     expect((await journalOf(cwd)).at(-1)).toMatchObject({ type: "end", interrupted: true });
     expect(service.requests.filter(({ method }) => method !== "GET")).toHaveLength(1);
+  });
+
+  it("ends an export of a zone without a file, also while the service renders its own", async () => {
+    const fault = parseFault("slow-headers=60000,path=/domains/*/zone-file");
+    if (!fault.ok) throw new Error(fault.problem);
+    const service = await emulator({
+      faults: [fault.fault],
+      seed: { domains: [{ domain: "a.example", soa_email: "a@a.example" }] },
+    });
+    const cwd = await folder({ "tenon.yaml": "tenon: 1\n" });
+    for (const args of [
+      ["zone", "export", "a.example", "--out", "a.zone"],
+      ["export", "--to", "zone", "--out", "zones"],
+    ]) {
+      service.clearRequests();
+      if (args[0] === "export")
+        await writeFile(
+          join(cwd, "tenon.yaml"),
+          "tenon: 1\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [] }]\n",
+        );
+      const child = start(args, { cwd, env: envOf(service) });
+      const end = ended(child);
+      await started(() => service.requests.some(({ path }) => path.endsWith("/zone-file")));
+      child.kill("SIGTERM");
+      expect([args, (await end).code]).toEqual([args, 143]);
+      expect(await readdir(cwd)).toEqual(["tenon.yaml"]);
+    }
   });
 
   it("ends a wait for a reading that is refused for now, with nothing done", async () => {

@@ -39,7 +39,9 @@ export function listImage(image: WireImage): ListedResource[] {
 
 /** Never null (in use), because nothing can be attached to an image. */
 export function contentOfImage({ label, description, status, size, capabilities }: WireImage): Json {
-  return { label, description: description ?? "", status, size, capabilities: [...(capabilities ?? [])].sort() };
+  // A service may say anything.
+  const known = Array.isArray(capabilities) ? capabilities.map(String).sort() : [];
+  return { label, description: description ?? "", status, size, capabilities: known };
 }
 
 // The declaration that would match a live image: the way back from the account to a manifest.

@@ -335,6 +335,9 @@ export async function readZone(api: ReadApi, zone: string, signal?: AbortSignal)
   const list = await api.list({ path: [...path, "records"] }, signal);
   if (!list.ok) return { ok: false, what: `the records of ${domain.domain}`, failure: list.failure };
   const rendered = await api.get({ path: [...path, "zone-file"] }, signal);
+  if (!rendered.ok && rendered.failure.type === "aborted") {
+    return { ok: false, what: `the zone file of ${domain.domain}`, failure: rendered.failure };
+  }
   const live: LiveZone = { domain, records: list.items as unknown as WireRecord[] };
   const notes: Diagnostic[] = [];
   const records: DnsRecord[] = [];

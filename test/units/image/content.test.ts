@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Consent, type Desired, findUnreviewed, type Plan, type PlanRequest } from "../../../src/index.ts";
 import { contentsInside } from "../../../src/manifest/read.ts";
 import { renderPlanText } from "../../../src/render/index.ts";
+import { contentOfImage } from "../../../src/units/image/live.ts";
 import { Account, changeList, HASTY_CLOCK } from "../../support/account.ts";
 
 const FILE = "image.img.gz";
@@ -286,3 +287,11 @@ test("a hash in the tag of somebody else is no consent: the image is refused as 
   await account.api.send({ method: "POST", path: ["images", "upload"], body });
   expect((await plan(await load(TRACKED, NEW))).refusals.map(({ code }) => code)).toEqual(["foreign-owner"]);
 });
+
+test.each([5, {}, "abc", [5, { a: 1 }], true, null])(
+  "capabilities that a service gives as %j are no reason to fail",
+  (capabilities) => {
+    const image = { id: "private/1", label: "g", description: "", status: "available", size: 1, capabilities };
+    expect(contentOfImage(image as never)).toMatchObject({ label: "g", capabilities: expect.any(Array) });
+  },
+);
