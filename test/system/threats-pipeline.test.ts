@@ -139,6 +139,33 @@ test("files that npm, tenon or the pipeline would use as their own are refused b
   expect(await labelsOf(service)).toEqual([]);
 });
 
+test("attributes by which the checked-out root file says other things than the committed one are refused", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const { service, repository } = await open();
+  const line = "tenon.yaml text working-tree-encoding=ASCII//TRANSLIT\n";
+  for (const [name, text] of [
+    [".gitattributes", line],
+    ["infra/.gitattributes", `[attr]odd working-tree-encoding=UTF-16\n*.yaml odd\n`],
+    // What it says of itself does not hide it.
+    [".gitattributes", `.gitattributes -text -diff\n${line}`],
+  ] as const) {
+    await repository.git("checkout", "--quiet", "-B", "other", "main");
+    await put(repository.folder, { [name]: text });
+    await repository.commit(FORMED("a"), true);
+    const { code, log, temp } = await install(repository.folder, {});
+    expect({ name, code, obeyed: obeyed(log).length }).toEqual({ name, code: 1, obeyed: 1 });
+    expect(log).toContain(`${name} sets working-tree-encoding`);
+    expect(await readdir(join(temp, "tenon"))).not.toContain("node_modules");
+  }
+  // Attributes of other kinds are as good as any file.
+  await repository.git("checkout", "--quiet", "-B", "other", "main");
+  await put(repository.folder, { ".gitattributes": "*.yaml text eol=lf\n", notes: "working-tree-encoding" });
+  await repository.commit(FORMED("a"), true);
+  expect((await install(repository.folder, {})).code).toBe(0);
+  expect(await labelsOf(service)).toEqual([]);
+});
+
 test("scripts, lock file and tool of a plan are the base branch's, whatever the pull request has in their place", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {

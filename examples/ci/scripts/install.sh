@@ -46,9 +46,21 @@ refuse_tracked() {
   done
 }
 
+# Refuses attributes by which the checked-out text is another one than the committed one that was reviewed.
+refuse_encodings() {
+  local found
+  found=$(git grep -a -l -e working-tree-encoding HEAD -- ':(top,glob)**/.gitattributes') || [[ $? == 1 ]] || exit 1
+  if [[ -n $found ]]; then
+    found=${found%%$'\n'*}
+    error "Refused" "$(plain "${found#HEAD:}") sets working-tree-encoding: what is checked out would not be what was reviewed. Remove it."
+    exit 1
+  fi
+}
+
 extract ci/tenon '\.(sh|mjs)$'
 source "$into/common.sh"
 refuse_tracked
+refuse_encodings
 if [[ ${1:-} == scripts ]]; then exit 0; fi
 
 extract ci/tool '^(package(-lock)?\.json|.*\.tgz)$'
