@@ -435,25 +435,34 @@ function parseList(output: Buffer): Listed | string {
   }
   if (entries.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
   if (submodules.length > MAX_SUBMODULES) return `it has more than ${MAX_SUBMODULES} submodules`;
-  const through = throughLink(entries);
-  if (through !== null) return `it holds the path ${through} beneath a link`;
-  return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : { entries, submodules };
+  const through = pathsThroughLinks(entries);
+  const forged = [...through].find(([link, path]) => path.startsWith(`${link}/`));
+  if (forged !== undefined) return `it holds the path ${forged[1]} beneath a link`;
+  const made = entries.filter(({ path }) => !through.has(path));
+  return bytes > MAX_FOLDER_BYTES
+    ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB`
+    : { entries: made, submodules };
 }
 
-/** The path of a file beneath a symbolic link: git makes no such tree, but one can be forged. Some file systems ignore case. */
-function throughLink(entries: readonly Entry[]): string | null {
-  const links = entries.flatMap(({ path, isLink }) => (isLink ? [`${path.toLowerCase()}/`] : [])).sort(compareText);
-  if (links.length === 0) return null;
+/**
+ * Symbolic links beneath which there is a file, each with one of these: git makes no such tree, but one can be forged. A link `README`
+ * beside a folder `readme` counts, as some file systems ignore case: it is in no base.
+ */
+function pathsThroughLinks(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const through = new Map<string, string>();
+  const links = entries.flatMap(({ path, isLink }) => (isLink ? [{ path, lower: `${path.toLowerCase()}/` }] : []));
+  if (links.length === 0) return through;
+  links.sort((a, b) => compareText(a.lower, b.lower));
   // What stands beneath a link comes right behind it in this order.
   const sorted = entries.map(({ path }) => ({ path, lower: path.toLowerCase() }));
   sorted.sort((a, b) => compareText(a.lower, b.lower));
   let next = 0;
-  for (const link of links) {
-    while (next < sorted.length && compareText(sorted[next]?.lower ?? "", link) < 0) next += 1;
+  for (const { path, lower } of links) {
+    while (next < sorted.length && compareText(sorted[next]?.lower ?? "", lower) < 0) next += 1;
     const found = sorted[next];
-    if (found?.lower.startsWith(link) === true) return found.path;
+    if (found?.lower.startsWith(lower) === true) through.set(path, found.path);
   }
-  return null;
+  return through;
 }
 
 /**
