@@ -9,7 +9,8 @@ export const MAX_NAME_LENGTH = 253;
 
 /**
  * A name in lower-case ASCII: labels with other letters become punycode (UTS 46), all else is kept, and so is what is too long for a label.
- * Only labels with non-ASCII letters go through IDNA: `10` is a label, not an address.
+ * Only labels with non-ASCII letters go through IDNA: `10` is a label, not an address. Beside such letters a label has no ASCII but letters,
+ * digits, `-`, `_`, `+` and stars.
  * @returns null if a label has no punycode form
  */
 export function toAscii(name: string): string | null {
@@ -25,12 +26,29 @@ export function toAscii(name: string): string | null {
   return converted.join(".");
 }
 
+/**
+ * Node reads a label as the host of a URL, which ends at a slash, `?`, `#` or backslash, whose `%41` is a letter, and from which tabs and line
+ * ends are left out: `www/ü` would become `www`. What else is no part of a name is not left to it either.
+ */
+const CUT_BY_URLS = /(?![\w*+-])\p{ASCII}/u;
+
 function labelToAscii(label: string): string | null {
   // Punycode takes time in the square of the length, and has an octet at least for each letter.
   if (label.length > 2 * MAX_LABEL_LENGTH && [...label].length > MAX_LABEL_LENGTH) return label;
+  if (CUT_BY_URLS.test(label)) return null;
   // An underscore prefix (RFC 8552) is no IDNA letter, but may stand before one.
   const ascii = domainToASCII(label);
   return ascii === "" || ascii.includes(".") ? null : ascii;
+}
+
+/** In Unicode; a label that cannot be read as punycode comes back as it is. */
+function labelToUnicode(label: string): string {
+  return /^xn--[\w+-]*$/i.test(label) ? domainToUnicode(label) || label : label;
+}
+
+/** Whether a label has ASCII characters beside others that no name has there, so that it stands for nothing but itself as it is written. */
+export function isUnfitLabel(label: string): boolean {
+  return !isAscii(label) && CUT_BY_URLS.test(label.replaceAll("\\*", "*"));
 }
 
 function isAscii(text: string): boolean {
@@ -104,8 +122,8 @@ export function unicodeName(name: string): string | null {
 }
 
 function unicodeLabel(label: string): string | null {
-  const unicode = domainToUnicode(label);
-  if (unicode === "" || unicode === label || toAscii(unicode) !== label) return null;
+  const unicode = labelToUnicode(label);
+  if (unicode === label || toAscii(unicode) !== label) return null;
   if (!WRITTEN.test(unicode) || RIGHT_TO_LEFT.test(unicode) || DISGUISE.test(unicode)) return null;
   return scriptsOfLabels().some((script) => script.test(unicode)) ? unicode : null;
 }
@@ -124,7 +142,7 @@ export interface Disguise {
 export function disguiseOf(name: string): Disguise | null {
   if (name.length > MAX_NAME_LENGTH || !/(^|\.)xn--/.test(name)) return null;
   const labels = name.split(".").map((label) => {
-    const shown = label.startsWith("xn--") ? domainToUnicode(label) || label : label;
+    const shown = labelToUnicode(label);
     const isDisguise = shown !== label && DISGUISE.test(shown);
     const isMixed =
       shown !== label && !isDisguise && WRITTEN.test(shown) && !scriptsOfLabels().some((script) => script.test(shown));
@@ -155,8 +173,7 @@ export function compileNameGlob(glob: string): (name: string) => boolean {
 
 /** For comparison only: what is shown goes through `unicodeName`. */
 function inUnicode(name: string): string {
-  const labels = name.split(".");
-  return labels.map((label) => (label.startsWith("xn--") ? domainToUnicode(label) || label : label)).join(".");
+  return name.split(".").map(labelToUnicode).join(".");
 }
 
 // Addresses: a domain's name in one, and the names of its records, may be written in Unicode, too.

@@ -22,6 +22,10 @@ describe("what the service would refuse", () => {
     ['type: A, name: "a b", target: 192.0.2.1', "bad-name"],
     ["type: A, name: a..b, target: 192.0.2.1", "bad-name"],
     ['type: A, name: "a.*", target: 192.0.2.1', "bad-name"],
+    ["type: A, name: www/ü, target: 192.0.2.1", "bad-name"],
+    ["type: A, name: b%41ü, target: 192.0.2.1", "bad-name"],
+    ['type: A, name: "www/canary\\u00ad", target: 192.0.2.1', "bad-name"],
+    ["type: CNAME, name: a, target: shop?ü.partner.example.", "bad-target"],
     [`type: A, name: ${"a".repeat(64)}, target: 192.0.2.1`, "bad-name"],
     [`type: A, name: ${"a.".repeat(50)}bc, target: 192.0.2.1`, "too-long"],
     ["type: SRV, name: _sip._tcp, target: sip, priority: 1", "missing-field"],
@@ -51,6 +55,20 @@ describe("what the service would refuse", () => {
     ["type: A, name: , target: 192.0.2.1", "empty-value"],
   ])("%.90s → %s", async (line, code) => {
     expect(await problems(line)).toEqual([code]);
+  });
+
+  test.each([
+    ["*/münchen", ["bad-name"]],
+    ["log*/münchen", ["bad-name"]],
+    ["log*.mün?chen", ["bad-name"]],
+    // As `import` writes what the service holds, and as letters with a star.
+    ["www/münchen", []],
+    ["\\*/münchen", []],
+    ["mün*", []],
+    ["*.münchen", []],
+  ])("an ignored name %s is reported as %j", async (name, expected) => {
+    const text = `domains: [{ domain: example.com, type: master, soa_email: h@example.com, ignore: [{ name: ${JSON.stringify(name)} }], records: [] }]\n`;
+    expect(codes(await loadText(text))).toEqual(expected);
   });
 
   test("records that forbid each other are reported with both positions", async () => {

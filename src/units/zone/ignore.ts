@@ -6,9 +6,10 @@
 import { canonicalIpv6 } from "../../dns/ip.ts";
 import { absoluteName } from "../../dns/name.ts";
 import { isAcmeName, isRecordType, isText } from "../../dns/record.ts";
-import { compileNameGlob } from "../../dns/unicode.ts";
+import { compileNameGlob, isUnfitLabel } from "../../dns/unicode.ts";
 import type { IgnorePattern, IgnorePreset } from "../../model/desired.ts";
 import { compileGlob, literalOf } from "../../model/text.ts";
+import type { ZoneContext } from "./spec.ts";
 
 export interface IgnorableRecord {
   /** Relative, lower-case ASCII, `""` the apex. */
@@ -91,6 +92,21 @@ export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePatt
   if (patterns.length === 0) return false;
   const folded = fold(record, zone);
   return rulesOf(patterns).some((matches) => matches(folded, NO_REGISTRY));
+}
+
+/** Reports patterns that fit no name. One without a star may stand for a name that the service holds and DNS has not: `import` writes such. */
+export function checkIgnore(patterns: readonly IgnorePattern[], context: ZoneContext): void {
+  for (const pattern of patterns) {
+    const { name = "" } = pattern;
+    if (literalOf(name) !== null || !name.split(".").some(isUnfitLabel)) continue;
+    context.error({
+      code: "bad-name",
+      summary: "bad name",
+      detail: `\`${name}\` fits no name: beside letters outside ASCII a label has only letters, digits, hyphens, underscores and stars.`,
+      fix: "Correct the name.",
+      span: context.span(pattern, "name"),
+    });
+  }
 }
 
 const NO_REGISTRY: RegistryLookup<never> = () => [];

@@ -10,6 +10,7 @@ import type { LoadContext, NameProblem } from "../../model/unit.ts";
 import { loadAnnotations } from "../common.ts";
 import { checkRecords } from "./conflicts.ts";
 import { loadFields } from "./domain-fields.ts";
+import { checkIgnore } from "./ignore.ts";
 import { loadFileRecord, loadRecord } from "./load-record.ts";
 import type { DomainEntry, ExpandedDomain } from "./schema.ts";
 import { checkDivision, loadPart, loadShares } from "./sharing.ts";
@@ -33,6 +34,7 @@ export function loadZone(entry: ExpandedDomain, context: LoadContext): Declared<
   // What a domain has beside its records is not the part's.
   const fields = part === undefined ? loadFields(entry, zoneContext) : {};
   const createFrom = part === undefined ? loadCreateFrom(entry, zoneContext) : null;
+  checkIgnore(ignore, zoneContext);
   const records = loadRecords(entry, entry.type === "slave" && part === undefined, ignore, zoneContext);
   const expired = records === null ? [] : (entry.expired ?? []).flatMap((record) => loadRecord(record, zoneContext));
   const division = { ...(part === undefined ? {} : { part }), ...(sharedWith === undefined ? {} : { sharedWith }) };

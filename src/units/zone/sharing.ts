@@ -4,7 +4,7 @@
  */
 
 import { nameProblem, parentOf, relativeName } from "../../dns/name.ts";
-import { compileNameGlob, toAscii } from "../../dns/unicode.ts";
+import { compileNameGlob, isUnfitLabel, toAscii } from "../../dns/unicode.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { domainAddress } from "../../model/resource.ts";
 import { type GlobOutline, globsMeet, groupBy, outlineOf } from "../../model/text.ts";
@@ -295,6 +295,7 @@ type NameGlob =
 export function readNameGlob(text: string, zone: string): NameGlob {
   if (text === "@") return { ok: true, glob: "@" };
   const labels = text.split(".");
+  if (labels.some(isUnfitLabel)) return { ok: false, problem: "not-a-name" };
   // A star is no letter of IDNA: beside other letters outside ASCII it would become a part of the punycode.
   if (labels.some((label) => label.includes("*") && toAscii(label) !== label.toLowerCase()))
     return { ok: false, problem: "unicode-star" };

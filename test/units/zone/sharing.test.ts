@@ -100,6 +100,8 @@ test.each([
   ["a\\*", { ok: false, problem: "not-a-name" }],
   ["a\\b", { ok: false, problem: "not-a-name" }],
   ["*.bücher", { ok: true, glob: "*.xn--bcher-kva" }],
+  ["*/ü", { ok: false, problem: "not-a-name" }],
+  ["log/ü", { ok: false, problem: "not-a-name" }],
   ["*ü", { ok: false, problem: "unicode-star" }],
   ["ü\u3002shop", { ok: true, glob: "xn--tda.shop" }],
   [".", { ok: false, problem: "outside" }],

@@ -48,6 +48,8 @@ describe("the name", () => {
     ["straße", "xn--strae-oqa"],
     ["notexample.com", "notexample.com"],
     ["10", "10"],
+    ["www/ü", "www/ü"],
+    ["www/canary\u00ad", "www/canary\u00ad"],
   ])("%j is %j", (name, expected) => {
     expect(live("A", { name, target: "192.0.2.1" }).name).toBe(expected);
   });
@@ -60,6 +62,7 @@ describe("the target", () => {
     ["MX", ".", ""],
     ["NS", "ns1.example.net", "ns1.example.net"],
     ["PTR", "BÜCHER.example", "xn--bcher-kva.example"],
+    ["CNAME", "shop?ü.partner.example", "shop?ü.partner.example"],
     ["AAAA", "2001:0DB8:0:0:0:0:0:1", "2001:db8::1"],
     ["AAAA", "::ffff:192.0.2.1", "::ffff:c000:201"],
     ["AAAA", "no address", "no address"],
