@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { nameProblem } from "../dns/name.ts";
+import { isAtOrBelow, nameProblem } from "../dns/name.ts";
 import { toAscii } from "../dns/unicode.ts";
 import { findOrigin, type IncludedFile, readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
 import { isPrivate, isWithin, whereLinkLeads } from "../files/paths.ts";
@@ -141,10 +141,34 @@ type ZoneOf =
 
 /** @param asked the value of --domain; null: as the file says */
 function zoneOf(path: string, text: string, asked: string | null): ZoneOf {
-  const said = asked ?? findOrigin(text);
-  const zone = zoneName(said ?? nameOfFile(path));
-  if (zone !== null) return { ok: true, zone };
-  return { ok: false, diagnostic: said === null ? whichZone(path) : badZone(path, said, asked !== null) };
+  const { soa, first, hasLater } = findOrigin(text);
+  const known = asked ?? soa;
+  const named = zoneName(nameOfFile(path));
+  const said = known ?? first;
+  if (said !== null) {
+    const zone = zoneName(said);
+    if (zone === null) return { ok: false, diagnostic: badZone(path, said, asked !== null) };
+    // Without the SOA the first `$ORIGIN` may be that of a part of the zone: the records of both would get wrong names.
+    const isDoubtful = known === null && named !== null && named !== zone && isOneZone(named, zone);
+    return isDoubtful ? { ok: false, diagnostic: disagreement(path, named, zone) } : { ok: true, zone };
+  }
+  const isDoubtful = named === null || (hasLater && !named.includes("."));
+  return isDoubtful ? { ok: false, diagnostic: whichZone(path) } : { ok: true, zone: named };
+}
+
+/** Whether one lies within the other. */
+function isOneZone(one: string, other: string): boolean {
+  return isAtOrBelow(one, other) || isAtOrBelow(other, one);
+}
+
+function disagreement(path: string, named: string, said: string): Diagnostic {
+  return {
+    code: "unknown-zone",
+    severity: "error",
+    summary: `${path} is of ${named} or of ${said}`,
+    detail: `It is named after ${named}, begins with $ORIGIN ${said}., and has no SOA itself that says which of them is the zone.`,
+    fix: `Give --domain ${named} or --domain ${said} with this file alone.`,
+  };
 }
 
 /** `example.com.zone`, `db.example.com`, `example.com.db` and the like. */
@@ -165,7 +189,8 @@ function whichZone(path: string): Diagnostic {
     code: "unknown-zone",
     severity: "error",
     summary: `the zone of ${path} is unknown`,
-    detail: "It has no absolute $ORIGIN and no SOA with an absolute name, and its file name is no domain.",
+    detail:
+      "It has no absolute $ORIGIN before its records and no SOA with an absolute name, and its file name is no domain.",
     fix: "Give --domain NAME with this file alone, or name the file after its zone.",
   };
 }

@@ -23,6 +23,12 @@ describe("which zone a file is of", () => {
     ["its name, db.NAME", "db.a.test", RECORDS, "a.test"],
     ["its name, NAME.db", "a.test.db", RECORDS, "a.test"],
     ["nothing that is a name", "no name.zone", RECORDS, "unknown-zone"],
+    ["its first $ORIGIN, whatever its name", "b.test.2026.zone", `$ORIGIN a.test.\n${RECORDS}`, "a.test"],
+    ["its SOA, whatever its name", "sub.a.test.zone", "a.test. 300 SOA ns. h.a.test. 1 2 3 4 5\n", "a.test"],
+    ["its name, as its $ORIGIN stands behind records", "a.test.zone", `${RECORDS}$ORIGIN sub.a.test.\n`, "a.test"],
+    ["nothing, as its $ORIGIN stands behind records", "main.zone", `${RECORDS}$ORIGIN sub.a.test.\n`, "unknown-zone"],
+    ["nothing, as its $ORIGIN may be a part", "a.test.zone", `$ORIGIN sub.a.test.\n${RECORDS}`, "unknown-zone"],
+    ["nothing, as its name may be a part", "sub.a.test.zone", `$ORIGIN a.test.\n${RECORDS}`, "unknown-zone"],
   ])("%s tells", async (_, file, text, expected) => {
     expect(await domainOf(file, text)).toBe(expected);
   });

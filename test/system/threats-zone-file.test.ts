@@ -1,4 +1,4 @@
-/** Zone files of random hard shapes: what Tenon reads from one is what BIND reads from it. TENON_SEED=N takes other ones. */
+/** Zone files of hard shapes, many of them random: what Tenon reads from one is what BIND reads from it. TENON_SEED=N takes other ones. */
 
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { readZoneFile } from "../../src/dns/zone-file/read.ts";
 import { folder } from "../cli/run.ts";
+import { fileOf, importFiles } from "../support/imports.ts";
 
 const run = promisify(execFile);
 
@@ -126,4 +128,32 @@ test("random zone files mean what they mean to BIND, or are refused", async () =
   });
   await fc.assert(property, { seed: SEED, numRuns: FILES });
   expect(tally.both).toBeGreaterThan(FILES / 4);
+});
+
+const SOA = "@ SOA ns1.example.net. hostmaster 1 2 3 4 5\n@ NS ns1.example.net.\n";
+
+test.each([
+  [
+    "the SOA in an included file",
+    "$TTL 1h\n$INCLUDE soa.inc\nwww A 192.0.2.1\n$ORIGIN sub.example.com.\nhost A 192.0.2.2\n",
+  ],
+  ["an alias that is named soa", "$TTL 1h\n$INCLUDE soa.inc\nwww.example.com. CNAME soa\nhost A 192.0.2.2\n"],
+  ["a text that says soa", "$TTL 1h\nwww.example.com. TXT soa\n$INCLUDE soa.inc\nhost A 192.0.2.2\n"],
+  [
+    "a part before the SOA",
+    `$TTL 1h\nwww.sub.example.com. A 192.0.2.1\n${SOA}$ORIGIN sub.example.com.\nhost A 192.0.2.2\n`,
+  ],
+])("a zone file with %s is imported as the zone that BIND serves", async (_, text) => {
+  const cwd = await folder({ "example.com.zone": text, "soa.inc": SOA });
+  const { stdout } = await run("named-compilezone", [...FREE, "-o", "-", "example.com", "example.com.zone"], { cwd });
+  const names = stdout
+    .split("\n")
+    .map((line) => line.split(/\s+/))
+    .filter(([, , , type = "SOA"]) => !["SOA", "NS"].includes(type));
+  const imported = await importFiles("zone", [join(cwd, "example.com.zone")], { soaEmail: "a@example.com" });
+  const [domain] = parse(fileOf(imported)).domains;
+  const ours: string[] = domain.records.map(
+    ({ name, type }: { name: string; type: string }) => `${name}.${domain.domain}. ${type}`,
+  );
+  expect(ours.sort()).toEqual(names.map(([name, , , type]) => `${name} ${type}`).sort());
 });

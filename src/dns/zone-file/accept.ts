@@ -305,7 +305,25 @@ interface RecordHeader {
  * @param owner null: the entry is indented, or generated
  */
 export function readRecordHeader(tokens: readonly Token[], owner: Token | null): RecordHeader {
-  let ttl: number | null = null;
+  const { time, recordClass, index } = wordsBeforeType(tokens);
+  const ttl = time === null ? null : secondsOf(time, "TTL");
+  const typeWord = tokens[index];
+  if (typeWord === undefined) throw missingType(tokens.at(-1) ?? owner);
+  const type = typeWord.quoted ? null : readType(typeWord.text);
+  if (type === null) throw unknownType(typeWord, tokens[index + 1], owner === null && index === 0);
+  return { ttl, recordClass: recordClass ?? "IN", type, typeWord, rest: tokens.slice(index + 1) };
+}
+
+/**
+ * A TTL and a class, in either order, or one of them, or none (RFC 1035, 5.1).
+ * @returns `index` is that of the word behind them, which is the type if there is one
+ */
+export function wordsBeforeType(tokens: readonly Token[]): {
+  readonly time: Token | null;
+  readonly recordClass: string | null;
+  readonly index: number;
+} {
+  let time: Token | null = null;
   let recordClass: string | null = null;
   let index = 0;
   for (; index < tokens.length; index += 1) {
@@ -313,14 +331,10 @@ export function readRecordHeader(tokens: readonly Token[], owner: Token | null):
     if (token.quoted) break;
     const named: string | null = recordClass === null ? readClass(token.text) : null;
     if (named !== null) recordClass = named;
-    else if (ttl === null && looksLikeTime(token.text)) ttl = secondsOf(token, "TTL");
+    else if (time === null && looksLikeTime(token.text)) time = token;
     else break;
   }
-  const typeWord = tokens[index];
-  if (typeWord === undefined) throw missingType(tokens.at(-1) ?? owner);
-  const type = typeWord.quoted ? null : readType(typeWord.text);
-  if (type === null) throw unknownType(typeWord, tokens[index + 1], owner === null && index === 0);
-  return { ttl, recordClass: recordClass ?? "IN", type, typeWord, rest: tokens.slice(index + 1) };
+  return { time, recordClass, index };
 }
 
 function missingType(last: Token | null): ZoneSyntaxError {

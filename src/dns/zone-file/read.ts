@@ -2,7 +2,7 @@
 
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { SkippedRecord, SourceRecord } from "../record.ts";
-import { RecordCollector, readRecordHeader, type ZoneFileSoa } from "./accept.ts";
+import { RecordCollector, readRecordHeader, wordsBeforeType, type ZoneFileSoa } from "./accept.ts";
 import {
   type Entry,
   type Labels,
@@ -413,36 +413,46 @@ function badGenerate(
 /** The origin of relative names while none is known: no name can have it, as labels are never empty. */
 const UNKNOWN: Labels = [""];
 
-/**
- * The owner of its SOA record if that is absolute, by itself or by `$ORIGIN`; else its first absolute `$ORIGIN`.
- * Lines that cannot be read are passed over, and included files are not looked into.
- * @returns lower-case ASCII without a final dot; null if the file does not say
- */
-export function findOrigin(text: string): string | null {
+/** Names in lower-case ASCII without a final dot. */
+interface SaidOrigin {
+  /** The owner of its SOA record if that is absolute, by itself or by `$ORIGIN`; null: there is none. */
+  readonly soa: string | null;
+  /** Its first absolute `$ORIGIN`, if neither a record nor an `$INCLUDE` stands before it: they would be relative to the zone. */
+  readonly first: string | null;
+  /** Whether there is an absolute `$ORIGIN` behind such. */
+  readonly hasLater: boolean;
+}
+
+/** What a file says of its zone. Lines that cannot be read are passed over, and included files, which may have the SOA, are not looked into. */
+export function findOrigin(text: string): SaidOrigin {
   const scanner = new Scanner(text);
   let origin = UNKNOWN;
   let owner: { readonly token: Token; readonly origin: Labels } | null = null;
   let first: string | null = null;
+  let [isBehind, hasLater] = [false, false];
   for (let entry = scanner.next(); entry !== null; entry = scanner.next()) {
     const [word, argument] = entry.tokens;
     if (word === undefined) continue;
-    if (!entry.indented && !word.quoted && word.text.toUpperCase() === "$ORIGIN") {
+    const directive = entry.indented || word.quoted || !word.text.startsWith("$") ? null : word.text.toUpperCase();
+    if (directive === "$ORIGIN") {
       origin = (argument && nameOf(argument, origin)) ?? origin;
-      first ??= zoneOf(origin);
+      if (isBehind) hasLater ||= zoneOf(origin) !== null;
+      else first ??= zoneOf(origin);
       continue;
     }
+    if (directive !== "$TTL") isBehind = true;
+    if (directive !== null) continue;
     if (!entry.indented) owner = { token: word, origin };
-    if (owner !== null && isSoa(entry)) return zoneOf(nameOf(owner.token, owner.origin) ?? UNKNOWN) ?? first;
+    const soa = owner !== null && isSoa(entry) ? zoneOf(nameOf(owner.token, owner.origin) ?? UNKNOWN) : null;
+    if (soa !== null) return { soa, first, hasLater };
   }
-  return first;
+  return { soa: null, first, hasLater };
 }
 
-/** The type stands behind the owner, the TTL and the class. */
-const MAX_WORDS_BEFORE_TYPE = 3;
-
 function isSoa({ tokens, indented }: Entry): boolean {
-  const first = indented ? 0 : 1;
-  return tokens.slice(first, MAX_WORDS_BEFORE_TYPE + 1).some(({ text, quoted }) => !quoted && readType(text) === "SOA");
+  const behindOwner = indented ? tokens : tokens.slice(1);
+  const type = behindOwner[wordsBeforeType(behindOwner).index];
+  return type !== undefined && !type.quoted && readType(type.text) === "SOA";
 }
 
 function nameOf(token: Token, origin: Labels): Labels | null {
