@@ -10,6 +10,7 @@ import type { Address } from "../model/resource.ts";
 import type { Verification } from "../model/verification.ts";
 import { type DeclaredZone, declaredZones } from "../units/zone/export.ts";
 import { changedZones, type ExpectedZone } from "./expectation.ts";
+import { Tolerance } from "./tolerance.ts";
 import { type PollProgress, verifyZones } from "./verify.ts";
 
 export type { Nameserver, NameserverAddress } from "../dns/nameserver.ts";
@@ -86,12 +87,16 @@ export async function verifyApplied(
   const { desired, plan, report } = applied;
   const zones = new Map<Address, DeclaredZone>(declaredZones(desired).map((zone) => [zone.address, zone]));
   const done = new Set(report.changes.flatMap(({ key, outcome }) => (outcome === "done" ? [key] : [])));
+  const tolerance = new Tolerance();
   const changed = changedZones(
     plan.changes.filter(({ unit }) => unit === "zone"),
     done,
-    (root, record) => zones.get(root)?.tolerates(record) ?? false,
+    (root, record) => {
+      const zone = zones.get(root);
+      return zone !== undefined && tolerance.tolerates(zone, record);
+    },
   );
-  return verify(changed.zones, changed.notes, servers, watch);
+  return verify(changed.zones, changed.notes, tolerance, servers, watch);
 }
 
 /** Asks for everything that is declared. @param zones as `selectZones` gave them */
@@ -102,20 +107,24 @@ export async function verifyDeclared(
 ): Promise<Verification> {
   const expected: ExpectedZone[] = [];
   const notes: string[] = [];
-  for (const { zone, fields, records, isPart, tolerates } of zones) {
+  const tolerance = new Tolerance();
+  for (const declared of zones) {
+    const { zone, fields, records, isPart } = declared;
+    const tolerates: ExpectedZone["tolerates"] = (record) => tolerance.tolerates(declared, record);
     if (fields["status"] === "disabled") notes.push(`${zone} is declared disabled: nothing of it is asked for.`);
     else expected.push({ zone, isPart, records: records ?? [], changed: null, gone: [], tolerates });
   }
-  return verify(expected, notes, servers, watch);
+  return verify(expected, notes, tolerance, servers, watch);
 }
 
-function verify(
+async function verify(
   zones: readonly ExpectedZone[],
   notes: readonly string[],
+  tolerance: Tolerance,
   { nameservers, delegation, parents }: VerificationServers,
   { clock, timeoutSeconds, signal, progress }: VerifyWatch,
 ): Promise<Verification> {
-  return verifyZones({
+  const verification = await verifyZones({
     zones,
     notes,
     nameservers,
@@ -126,4 +135,5 @@ function verify(
     signal,
     ...(progress === undefined ? {} : { progress }),
   });
+  return { ...verification, notes: [...verification.notes, ...tolerance.notes()] };
 }

@@ -175,6 +175,8 @@ export interface DeclaredZone {
   readonly isPart: boolean;
   /** Whether a record may be there that is not declared. */
   tolerates(record: DnsRecord): boolean;
+  /** How many patterns it compares a record with for that. */
+  readonly patternCount: number;
 }
 
 /** In the order of the manifests. */
@@ -185,7 +187,8 @@ export function declaredZones(desired: Desired): DeclaredZone[] {
 }
 
 function declaredZone({ address, spec }: Declared<ZoneSpec>): DeclaredZone {
-  const { domain, fields, records, ignore, policy, part } = spec;
+  const { domain, fields, records, ignore, policy, part, sharedWith = [] } = spec;
+  const names = [...(part ?? []), ...sharedWith.flatMap((share) => share.names)];
   return {
     zone: domain,
     address,
@@ -193,6 +196,7 @@ function declaredZone({ address, spec }: Declared<ZoneSpec>): DeclaredZone {
     records: records?.map(plainRecord) ?? null,
     tolerates: (record) =>
       records === null || policy === "additive" || isOthersName(record.name, spec) || isIgnored(record, ignore, domain),
+    patternCount: records === null || policy === "additive" ? 0 : names.length + ignore.length,
     isPart: part !== undefined,
   };
 }
