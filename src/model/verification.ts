@@ -84,6 +84,8 @@ export interface Verification {
   readonly unasked: readonly UnaskedZone[];
   /** What no nameserver answers: records that a delegation hides, zones that are not served. Full sentences. */
   readonly notes: readonly string[];
+  /** Whether something was changed that answers are not compared for; the notes name it. Absent: nothing was. */
+  readonly hasUncompared?: boolean;
   /** It ended before everything was there and before its time was over. */
   readonly interrupted: boolean;
 }

@@ -109,12 +109,13 @@ function paintState(paint: Paint, state: VerdictState): string {
 }
 
 function closing(verification: Verification, paint: Paint, width: number): string[] {
-  const { asked, problems, delegation, unasked, interrupted, zones } = verification;
+  const { asked, problems, delegation, unasked, interrupted, zones, hasUncompared = false } = verification;
   const servers = new Set(zones.flatMap((zone) => zone.servers)).size;
   const at = `at ${count(servers, "name server", "name servers")}`;
   if (isVerified(verification)) {
+    const asTheyMust = hasUncompared ? "as they must be but for what is not compared" : "all as they must be";
     const what =
-      asked === 0 ? "there was nothing to ask for" : `${count(asked, "answer", "answers")} ${at}, all as they must be`;
+      asked === 0 ? "there was nothing to ask for" : `${count(asked, "answer", "answers")} ${at}, ${asTheyMust}`;
     return wrap(`${paint.good("Verified:")} ${what}.`, width, 0);
   }
   const unaskedZones = new Set(unasked.map(({ zone }) => zone)).size;

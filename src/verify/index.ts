@@ -96,7 +96,8 @@ export async function verifyApplied(
       return zone !== undefined && tolerance.tolerates(zone, record);
     },
   );
-  return verify(changed.zones, changed.notes, tolerance, servers, watch);
+  const verification = await verify(changed.zones, changed.notes, tolerance, servers, watch);
+  return changed.hasUncompared ? { ...verification, hasUncompared: true } : verification;
 }
 
 /** Asks for everything that is declared. @param zones as `selectZones` gave them */

@@ -106,6 +106,19 @@ describe("a zone", () => {
     expect(asked(changed({ plan: await account.plan(desired), desired }))).toEqual(["www.made.example A = 192.0.2.1"]);
   });
 
+  it("whose own fields changed is asked for its SOA, and a note names what is not compared", async () => {
+    const records = `records: [${A("www", "192.0.2.1")}]`;
+    const fields = await planned("fields.example", records, `ttl_sec: 300, refresh_sec: 7200, ${records}`);
+    const found = changed(fields);
+    expect([found.zones.length, found.hasUncompared]).toEqual([1, true]);
+    expect(found.notes).toEqual([
+      expect.stringMatching(/^fields\.example has another refresh_sec, ttl_sec: .* not compared/),
+    ]);
+    expect(changed(fields, () => false)).toMatchObject({ notes: [], hasUncompared: false });
+    const other = changed(await planned("tags.example", records, `tags: [some], ${records}`));
+    expect([other.zones.length, other.notes, other.hasUncompared]).toEqual([1, [], false]);
+  });
+
   it("that could not be made is not asked for", async () => {
     const { desired } = await account.load(project("unmade.example", `records: [${A("www", "192.0.2.1")}]`));
     if (desired === null) throw new Error("the project does not load");

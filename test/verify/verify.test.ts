@@ -183,6 +183,10 @@ describe("asking", () => {
     const problem = { zone: "example.com", code: "lame", server: "ns1", detail: "It is lame." } as const;
     const unasked = { zone: "example.com", detail: "It has no name server." };
     expect(closing({})).toBe("Verified: there was nothing to ask for.");
+    expect(closing({ asked: 2 })).toBe("Verified: 2 answers at 0 name servers, all as they must be.");
+    expect(closing({ asked: 2, hasUncompared: true })).toBe(
+      "Verified: 2 answers at 0 name servers, as they must be but for what is not compared.",
+    );
     expect(closing({ delegation: [problem] })).toBe("Not verified: 1 problem of delegation.");
     expect(closing({ delegation: [problem, problem] })).toBe("Not verified: 2 problems of delegation.");
     expect(closing({ unasked: [unasked] })).toBe("Not verified: 1 zone could not be asked for at every server.");
