@@ -271,8 +271,13 @@ class ViewReader {
 
   /** @returns null if it is refused or left out, which is reported */
   #typed(record: JsonValue, type: RecordType, place: Place): SourceRecord | null {
-    const target = targetText(record);
-    if (target === null) return this.#refuse(`the ${type} record at ${shown(place)} has no \`target\``, record);
+    const given = targetText(record);
+    if (given === null) return this.#refuse(`the ${type} record at ${shown(place)} has no \`target\``, record);
+    if (given === "disagree") {
+      const summary = `\`txtstrings\` and \`target\` of the ${type} record at ${shown(place)} are not the same text`;
+      return this.#refuse(summary, entryAt(record, "txtstrings") ?? record);
+    }
+    const target = given.text;
     const values: Record<string, number> = {};
     const fields = Object.entries(NUMBERS[type] ?? {});
     for (const [field, key] of [["ttl_sec", "ttl"], ["flags", "caaflag"], ...fields] as const) {
@@ -430,13 +435,21 @@ function isTrue(value: JsonValue | undefined): boolean {
   return value?.kind === "word" && value.word === true;
 }
 
-/** Before version 4 the strings of a text stood beside it. */
-function targetText(record: JsonValue): string | null {
-  const strings = itemsAt(record, "txtstrings").flatMap((item) => (item.kind === "text" ? [item.text] : []));
+/**
+ * Before version 4 the strings of a text stood beside it, and the target is all of them, or the first one alone.
+ * @returns null if there is none; "disagree": the strings are others than those of the target
+ */
+function targetText(record: JsonValue): { readonly text: string } | "disagree" | null {
+  const items = itemsAt(record, "txtstrings");
+  const strings = items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
   const target = textAt(record, "target");
-  if (target === undefined) return strings.length === 0 ? null : strings.join("");
+  if (strings.length < items.length) return "disagree";
+  if (strings.length > 0) {
+    const text = strings.join("");
+    return target === undefined || target === "" || target === text || target === strings[0] ? { text } : "disagree";
+  }
   // Newer types of record have their data elsewhere, and an empty target.
-  return target === "" && entryAt(record, "fields") !== undefined ? null : target;
+  return target === undefined || (target === "" && entryAt(record, "fields") !== undefined) ? null : { text: target };
 }
 
 /** 0 if it is absent, as Go leaves it out then; null if it is no number. */

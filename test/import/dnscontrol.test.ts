@@ -102,6 +102,7 @@ describe("records of DNSControl", () => {
       { type: "TXT", name: "txt", target: 'a "b" \\ ; ${x}' },
       { type: "TXT", name: "old", target: "one two", txtstrings: ["one ", "two"] },
       { type: "AAAA", name: "*.w", target: "2001:DB8:0::1" },
+      { type: "TXT", name: "first", target: "v=spf1 include:a.test ", txtstrings: ["v=spf1 include:a.test ", "-all"] },
       { type: "CNAME", name: "bücher", target: "www.Bücher.example." },
     ]);
     expect(codes).toEqual([]);
@@ -109,6 +110,7 @@ describe("records of DNSControl", () => {
       { type: "MX", target: ".", priority: 0 },
       { type: "SRV", name: "_sip._tcp.b", target: "sip", priority: 0, weight: 0, port: 5060 },
       { type: "CAA", name: "caa", tag: "iodef", target: "mailto:a@a.test" },
+      { type: "TXT", name: "first", target: "v=spf1 include:a.test -all" },
       { type: "TXT", name: "old", target: "one two" },
       { type: "TXT", name: "txt", target: 'a "b" \\ ; $${x}' },
       { type: "AAAA", name: "*.w", target: "2001:db8::1" },
@@ -315,6 +317,21 @@ describe("a file that is not the intermediate JSON", () => {
       "a record of a newer form",
       { domains: [domainOf("a.test", [{ type: "MX", name: "x", target: "", fields: { Mx: "a." } }])] },
       /the MX record at `x` has no `target`/,
+    ],
+    [
+      "a text that is another text than its strings",
+      { domains: [domainOf("a.test", [{ type: "TXT", name: "x", target: "a b", txtstrings: ["a ", "c"] }])] },
+      /`txtstrings` and `target` of the TXT record at `x` are not the same text/,
+    ],
+    [
+      "a text that is the last of its strings",
+      { domains: [domainOf("a.test", [{ type: "TXT", name: "x", target: "a b", txtstrings: ["b", "a b"] }])] },
+      /`txtstrings` and `target` of the TXT record at `x` are not the same text/,
+    ],
+    [
+      "a text of strings that are none",
+      { domains: [domainOf("a.test", [{ type: "TXT", name: "x", target: "a b", txtstrings: ["a ", 5] }])] },
+      /`txtstrings` and `target` of the TXT record at `x` are not the same text/,
     ],
     [
       "a TTL that is a text",
