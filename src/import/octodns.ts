@@ -201,11 +201,11 @@ class Reader implements OctodnsReading {
     return values.flatMap((value) => this.#value(type, value, { ...place, ttl_sec }) ?? []);
   }
 
-  /** `octodns: { ignored: true }`: octoDNS itself leaves such a record alone. */
+  /** `octodns: { ignored: true }`, or what else is true to Python: octoDNS itself leaves such a record alone. */
   #isIgnored(fields: Fields): boolean {
     const own = fields.get("octodns")?.value;
     const ignored = own?.kind === "map" ? own.entries.get("ignored") : undefined;
-    if (ignored?.value.kind !== "text" || !/^(true|yes|on)$/i.test(ignored.value.text)) return false;
+    if (ignored === undefined || !isTruthy(ignored.value)) return false;
     this.#remark("ignored", "octoDNS leaves such a record alone, and it is left out", ignored.span);
     return true;
   }
@@ -279,6 +279,21 @@ export function ownName(written: string, zone: string): string {
   if (ascii === "@") return "";
   return ascii.endsWith(".") ? (relativeName(ascii.slice(0, -1), zone) ?? ascii) : ascii;
 }
+
+/** As Python has it, of what YAML 1.1 reads: a text in quotes is true whatever it says. */
+function isTruthy(value: Value): boolean {
+  switch (value.kind) {
+    case "list":
+      return value.items.length > 0;
+    case "map":
+      return value.entries.size > 0;
+    case "text":
+      if (!value.plain) return value.text !== "";
+      return !FALSE_WORDS.test(value.text) && Number(plainNumber(value.text) ?? 1) !== 0;
+  }
+}
+
+const FALSE_WORDS = /^(?:|~|null|Null|NULL|false|False|FALSE|no|No|NO|off|Off|OFF)$/;
 
 function textOf(fields: Fields, key: string): string | null {
   const value = fields.get(key)?.value;

@@ -32,9 +32,13 @@ export class Secret {
     this.#leastCharacters = traces.reduce((least, { length }) => Math.min(least, length), Number.POSITIVE_INFINITY);
   }
 
-  /** Linear in the length of the text. */
+  /**
+   * Linear in the length of the text.
+   * @param text may be UTF-16 or UTF-32 that was read as UTF-8: ASCII with NUL between its characters
+   */
   isIn(text: string): boolean {
-    return this.#spellings.some((spelling) => text.includes(spelling));
+    const plain = text.replaceAll("\0", "");
+    return this.#spellings.some((spelling) => plain.includes(spelling));
   }
 
   /** The text with other words in the token's place, also of a token that is cut, broken over lines, or in lower case. */

@@ -415,6 +415,21 @@ describe("tenon ticket --format json", () => {
   });
 });
 
+it("a file that holds the token in UTF-16, as PowerShell writes it, is not attached", async () => {
+  const service = await emulator({ seed: { tickets: [{ id: 7, summary: "s", description: "x" }] } });
+  const cwd = await folder({});
+  const little = Buffer.from("\ufeffauthorization: Bearer emulator-token\r\n", "utf16le");
+  for (const [name, octets] of [
+    ["little.txt", little],
+    ["big.txt", Buffer.from(little).swap16()],
+  ] as const) {
+    await writeFile(join(cwd, name), octets);
+    const { code, stderr } = await run(["ticket", "attach", "7", name], { cwd, env: envOf(service) });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${name} holds the access token, and nothing is sent`)]);
+  }
+  expect(service.requests).toEqual([]);
+});
+
 it("a file that holds the token is not attached, and none beside it", async () => {
   const service = await emulator({ seed: { tickets: [{ id: 7, summary: "s", description: "x" }] } });
   const cwd = await folder({ "a.txt": "a", "log.txt": "authorization: Bearer emulator-token\n" });

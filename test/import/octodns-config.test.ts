@@ -181,6 +181,18 @@ e: { type: A, ttl: 300, value: 192.0.2.1, octodns: { ignored: false } }
     expect(result.taken.domains[0]?.records).toHaveLength(4);
   });
 
+  it("ignored is whatever is true to Python", async () => {
+    const ignored = ["1", "'false'", "'0'", "Yes", "ON", "fAlse", "[a]", "{ a: b }", "-2", "0.5", "n"];
+    const taken = ["0", "0.0", "No", "off", "FALSE", "null", "~", "''", "[]", "{}", "", "0x0"];
+    const lines = [...ignored, ...taken].map(
+      (value, index) => `r${index}: { type: A, ttl: 300, value: 192.0.2.1, octodns: { ignored: ${value} } }\n`,
+    );
+    const result = await importFiles("octodns", [folder({ "a.test.yaml": lines.join("") })], options);
+    if (!result.ok) throw new Error("not imported");
+    const names = result.taken.domains[0]?.records?.map(({ name }) => name);
+    expect(names?.sort()).toEqual(taken.map((_, index) => `r${ignored.length + index}`).sort());
+  });
+
   it("for places and health is a loss", async () => {
     const text = "a: { type: A, ttl: 300, value: 192.0.2.1, geo: { AS: [192.0.2.2] } }\n";
     expect(codesOf(await importFiles("octodns", [folder({ "a.test.yaml": text })], options))).toEqual([

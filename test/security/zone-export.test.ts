@@ -57,6 +57,8 @@ const OF_NO_TYPE: readonly (readonly [what: string, fields: object, said: RegExp
   ["an AAAA record with lines", { type: "AAAA", target: `2001:db8::1${LINES}` }, /its target is no IPv6 address/],
   ["an AAAA record with a zone", { type: "AAAA", target: `fe80::1%${LINES}` }, /its target is no IPv6 address/],
   ["a CAA tag with lines", { type: "CAA", target: "ca.example", tag: `issue "x"${LINES}` }, /its tag is none/],
+  ["a CAA tag that is null", { type: "CAA", target: "ca.example", tag: null }, /its tag is none/],
+  ["half of a character", { type: "TXT", target: "a\ud800b" }, /its target has half of a character/],
   ["an empty CAA tag", { type: "CAA", target: "ca.example", tag: "" }, /its tag is none/],
   ["a priority out of range", { type: "MX", target: "mx.example", priority: 70_000 }, /its priority is no number from/],
   ["a priority between two", { type: "MX", target: "mx.example", priority: 0.5 }, /its priority is no number from/],

@@ -167,6 +167,11 @@ test("hundreds of zone files of three lines, each of which generates ten thousan
   expect(await importFiles("zone", files, Object.keys(files))).toContain("[too-many-records]");
 });
 
+test("sixty-four megabytes of parentheses that nothing closes are refused", async () => {
+  const zone = "(".repeat(64 * 1024 * 1024);
+  expect(await importFiles("zone", { "a.test.zone": zone }, ["a.test.zone"])).toContain("[unclosed-parenthesis]");
+});
+
 test("half a million records in one file of octoDNS are refused before they are held as values", async () => {
   const records = list(500_000, (index) => `a${index}: { type: A, ttl: 300, value: 192.0.2.1 }\n`, "");
   expect(await importFiles("octodns", { "a.example.yaml": records }, ["a.example.yaml"])).toContain("too many values");

@@ -250,17 +250,26 @@ function stringEnd(text: string, start: number): number {
   return end;
 }
 
-/** Offsets of the opening parentheses that are never closed, ascending. */
+/** What stands deeper in others that are never closed either is passed over with them. */
+const MAX_UNCLOSED = 100_000;
+
+/** Offsets of the opening parentheses that are never closed, ascending; of more than `MAX_UNCLOSED` the outermost. */
 function unclosedParentheses(text: string): number[] {
   const open: number[] = [];
+  let deeper = 0;
   let offset = 0;
   while (offset < text.length) {
     const code = text.charCodeAt(offset);
     if (code === SEMICOLON) offset = lineEndFrom(text, offset);
     else if (code === QUOTE) offset = stringEnd(text, offset) + 1;
     else {
-      if (code === OPENING) open.push(offset);
-      else if (code === CLOSING) open.pop();
+      if (code === OPENING) {
+        if (open.length < MAX_UNCLOSED) open.push(offset);
+        else deeper += 1;
+      } else if (code === CLOSING) {
+        if (deeper > 0) deeper -= 1;
+        else open.pop();
+      }
       offset = afterCharacter(text, offset);
     }
   }

@@ -346,15 +346,24 @@ function generatedData(token: Token, value: number): Token[] {
   return entry.tokens.map(({ text, quoted }) => ({ text, quoted, start: token.start, end: token.end }));
 }
 
+/** As in BIND: more than a record's data and its escapes need. A number takes up to 255 characters in place of six or seven. */
+const MAX_GENERATED_CHARACTERS = 64 * 1024;
+
 /** `$` is the number, `${offset,width,base}` something made of it, `$$` and `\$` a dollar sign. */
 function expand(token: Token, value: number): string {
   if (!token.text.includes("$")) return token.text;
   let offset = 0;
+  let characters = token.text.length;
+  const counted = (text: string): string => {
+    characters += text.length;
+    if (characters > MAX_GENERATED_CHARACTERS) throw badGenerate(token, GENERATED_TOO_LONG);
+    return text;
+  };
   return token.text.replace(/\\.|\$\$|\$(?:\{([^}]*)(\}?))?/gs, (found, inner?: string, closing?: string) => {
     if (found.startsWith("\\")) return found;
     if (found === "$$") return "\\$";
     if (inner === undefined) {
-      if (offset === 0) return String(value);
+      if (offset === 0) return counted(String(value));
       const detail = `\`$\` after \`\${${offset}}\` is ${value + offset} for BIND and ${value} for others.`;
       throw badGenerate(token, detail, "Write `${0}`, or the offset once more.");
     }
@@ -367,9 +376,11 @@ function expand(token: Token, value: number): string {
     offset = Number(match[1]);
     const shifted = value + offset;
     if (shifted < 0) throw badGenerate(token, `${shown(found)} is less than 0 for ${value}.`);
-    return based(shifted, width, match[3] ?? "d");
+    return counted(based(shifted, width, match[3] ?? "d"));
   });
 }
+
+const GENERATED_TOO_LONG = `With its numbers it has more than ${MAX_GENERATED_CHARACTERS.toLocaleString("en")} characters.`;
 
 function based(value: number, width: number, base: string): string {
   switch (base) {

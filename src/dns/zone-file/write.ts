@@ -99,6 +99,7 @@ export function unwritable({
     if (!isWithin(value, MAX_NUMBER)) return `its ${what} is no number from 0 to ${MAX_NUMBER}`;
   }
   if (tag !== undefined && !CAA_TAG.test(tag)) return "its tag is none that CAA records have";
+  if (/\p{Cs}/u.test(target)) return "its target has half of a character (a lone surrogate), which no octets stand for";
   switch (rulesOf(type).target) {
     case "ipv4":
       return canonicalIpv4(target) === null ? "its target is no IPv4 address" : null;

@@ -41,7 +41,9 @@ export function anyLiveRecord(record: WireRecord, zone: string): RecordValues {
 }
 
 function withValues(base: DnsRecord, source: DnsRecord | WireRecord): RecordValues {
-  const values = rulesOf(base.type).values.map((field) => [field, source[field] ?? 0] as const);
+  const values = rulesOf(base.type).values.map(
+    (field) => [field, source[field] ?? (field === "tag" ? "" : 0)] as const,
+  );
   return values.length === 0 ? base : { ...base, ...Object.fromEntries(values) };
 }
 

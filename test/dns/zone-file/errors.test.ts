@@ -84,6 +84,10 @@ describe("directives", () => {
     ["$GENERATE 0-999999 a$ A 192.0.2.$", '1:11 bad-generate "0-999999"'],
     ["$GENERATE 1-2 a${0,4,q} A 192.0.2.1", '1:15 bad-generate "a${0,4,q}"'],
     ["$GENERATE 1-2 a${-4} A 192.0.2.1", '1:15 bad-generate "a${-4}"'],
+    [
+      `$GENERATE 1-1 ${"${0,255,n}".repeat(300)} A 192.0.2.1`,
+      `1:15 bad-generate ${JSON.stringify("${0,255,n}".repeat(300))}`,
+    ],
     ["$GENERATE 1-2 a${0 A 192.0.2.1", '1:15 bad-generate "a${0"'],
     ["$GENERATE 255-257 a$ 5 A 192.0.2.$", '1:26 bad-address "192.0.2.$"'],
   ])("%s", async (line, problem) => {

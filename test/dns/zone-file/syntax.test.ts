@@ -151,7 +151,7 @@ describe("lines", () => {
   });
 
   test("may end in several carriage returns, also within a comment, which may hold a form feed", async () => {
-    const { records, diagnostics } = await read('$TTL 1h ; c\r\r\na A 192.0.2.1 ; \f\r\r\nb A 192.0.2.1 ; c\r');
+    const { records, diagnostics } = await read("$TTL 1h ; c\r\r\na A 192.0.2.1 ; \f\r\r\nb A 192.0.2.1 ; c\r");
     expect(diagnostics).toEqual([]);
     expect(records.map(({ name, type }) => `${name} ${type}`)).toEqual(["a A", "b A"]);
   });
