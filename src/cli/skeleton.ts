@@ -1,6 +1,6 @@
 /** The files of a new project: a root file with comments, what git is to ignore, and a pipeline from examples/ci. */
 
-import { toAscii } from "../dns/unicode.ts";
+import { domainToASCII } from "node:url";
 import { MANIFEST_SCHEMA, readPackageFile } from "../files/package-files.ts";
 
 export interface SkeletonOptions {
@@ -24,7 +24,7 @@ tenon: 1
 requires: "${requiredRange(version)}" # the versions of Tenon that may run this
 ${owner === null ? OWNER_LATER : `${OWNER}owner: ${scalar(owner)}\n`}
 ${NETWORK}
-${domains.length === 0 ? domainsLater(first) : domainsText(domains, soaEmail ?? `hostmaster@${toAscii(first) ?? first}`)}`;
+${domains.length === 0 ? domainsLater(first) : domainsText(domains, soaEmail ?? `hostmaster@${domainToASCII(first) || first}`)}`;
 }
 
 const OWNER =

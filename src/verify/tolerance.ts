@@ -1,7 +1,6 @@
 /** Bounds the comparison of what servers answer with the patterns of what may be there without a declaration. */
 
 import type { DnsRecord } from "../dns/record.ts";
-import type { DeclaredZone } from "../units/zone/export.ts";
 
 /**
  * Characters that are compared with patterns, each pattern counted: ten seconds of a processor or less. A server can answer 64 KiB of values
@@ -15,6 +14,15 @@ const CHARACTERS_PER_COMPARISON = 20;
 const MAX_REMEMBERED = 20_000;
 const MAX_REMEMBERED_CHARACTERS = 1_000;
 
+/** What a zone tolerates beside its declared records. */
+interface TolerantZone {
+  /** Lower-case ASCII without a final dot. */
+  readonly zone: string;
+  /** How many patterns a record is compared with; 0: any may be there, or none. */
+  readonly patternCount: number;
+  tolerates(record: DnsRecord): boolean;
+}
+
 /** The comparisons of one verification. */
 export class Tolerance {
   #charactersLeft: number;
@@ -26,7 +34,7 @@ export class Tolerance {
   }
 
   /** Whether a record may be there that is not declared. Once the limit is reached, the answer is no. */
-  tolerates({ zone, patternCount, tolerates }: DeclaredZone, record: DnsRecord): boolean {
+  tolerates({ zone, patternCount, tolerates }: TolerantZone, record: DnsRecord): boolean {
     if (patternCount === 0) return tolerates(record);
     const { name, type, target } = record;
     const characters = name.length + target.length;
