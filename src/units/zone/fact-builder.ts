@@ -11,6 +11,13 @@ type SharedKeys = Record<"needs" | "unneeds", readonly string[]>;
 
 type SetName = "adds" | "removes" | "needs" | "unneeds" | "grows" | "shrinks";
 
+/** What changes at one place where a name's answers come from. */
+interface Answers {
+  readonly id: string;
+  /** Of all changes there; the same in every call for this id. */
+  readonly keys: readonly string[];
+}
+
 /** Changes are named by their keys. */
 export class FactBuilder {
   readonly #facts = new Map<string, StepFacts>();
@@ -75,22 +82,16 @@ export class FactBuilder {
 
   /**
    * Records at a name's new place are made before those at its old place change: otherwise an answer in between would match neither side.
-   * Every name has an answer throughout, so that breaking this order leaves no gap.
-   * @param shared which list is the same in every call for this place; the first call alone records it
+   * Every name has an answer throughout, so that breaking this order leaves no gap. Each of the lists is recorded once for each place.
    */
-  growsBefore(
-    place: string,
-    shared: "growing" | "shrinking",
-    growing: readonly string[],
-    shrinking: readonly string[],
-  ): void {
-    if (growing.length === 0 || shrinking.length === 0) return;
-    const isNew = this.#isNew(place);
-    if (isNew || shared !== "growing") for (const change of growing) this.#add(change, "grows", place);
-    if (isNew || shared !== "shrinking") for (const change of shrinking) this.#add(change, "shrinks", place);
+  growsBefore(place: string, growing: Answers, shrinking: Answers): void {
+    if (growing.keys.length === 0 || shrinking.keys.length === 0) return;
+    for (const [name, { id, keys }] of [["grows", growing] as const, ["shrinks", shrinking] as const]) {
+      if (this.#isNew(`${place} ${name} ${id}`)) for (const change of keys) this.#add(change, name, place);
+    }
   }
 
-  /** As `growsBefore`, with one change on one side. The list is the same in every call for a place; the first call alone records it. */
+  /** As `growsBefore`, with one change on one side. The other list is the same in every call for a place; the first call alone records it. */
   allGrowBefore(place: string, changes: readonly string[], change: string): void {
     if (changes.length === 0) return;
     if (this.#isNew(place)) for (const other of changes) this.#add(other, "grows", place);

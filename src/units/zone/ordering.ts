@@ -347,17 +347,26 @@ function holdHidden(
   if (leading.size > 0) for (const change of moved(owner)) if (!leading.has(change)) hold(change);
 }
 
-/** Names beneath one wildcard share one place in the facts, so that the wildcard's own changes are added only once. */
+/**
+ * Names that have one of the two places in common share one place in the facts, so that what changes there is added only once. Of the two,
+ * the one nearer to the apex may have thousands at the other end; the deeper one has no other counterpart.
+ */
 function orderAnswers(from: Source, to: Source, question: QType, transition: Transition, facts: FactBuilder): void {
   if (from.type !== "node" || to.type !== "node") return;
   const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {
     const isWhole = transition.begins(zone) || transition.ceases(zone);
-    return isWhole ? [transition.changeOf(zone)] : keysOf(transition.altered(zone, owner, question));
+    const keys = isWhole ? [transition.changeOf(zone)] : transition.alteredKeys(zone, owner, question);
+    return { id: `${zone} ${owner}`, keys };
   };
-  if (to.owner.startsWith("*."))
-    facts.growsBefore(`${to.zone} answers of ${to.owner} ${question}`, "growing", changing(to), changing(from));
-  else
-    facts.growsBefore(`${to.zone} answers before ${from.owner} ${question}`, "shrinking", changing(to), changing(from));
+  const place = isDeeper(from.owner, to.owner)
+    ? `${to.zone} answers of ${to.owner} ${question}`
+    : `${to.zone} answers before ${from.owner} ${question}`;
+  facts.growsBefore(place, changing(to), changing(from));
+}
+
+/** Whether of two places, from which one name's answers come, `other` is a wildcard, and nearer to the apex than `owner`. */
+function isDeeper(owner: string, other: string): boolean {
+  return other.startsWith("*.") && (!owner.startsWith("*.") || owner.length > other.length);
 }
 
 /**

@@ -67,9 +67,9 @@ export class Transition {
     return this.#movement(zone, owner, question).lost;
   }
 
-  /** Changes that affect the owner's answer: those in `gained` and `lost`, and those that give a record another target in place. */
-  altered(zone: string, owner: string, question: QType): readonly Change[] {
-    return this.#movement(zone, owner, question).altered;
+  /** Keys of the changes that affect the owner's answer: those in `gained` and `lost`, and those that give a record another target in place. */
+  alteredKeys(zone: string, owner: string, question: QType): readonly string[] {
+    return this.#movement(zone, owner, question).alteredKeys;
   }
 
   /** Changes of NS records that bring the delegation a server whose address can be found. */
@@ -153,7 +153,7 @@ export class Transition {
     const { persists, ...moved } = movementOf(before, after, () => true);
     // An NS record that stays can gain or lose the address of its server. Its own change, if it has one, is not the cause then.
     const movement = {
-      ...{ persists, altered: moved.altered },
+      ...{ persists, alteredKeys: moved.alteredKeys },
       gained: moved.gained.filter(isPointerMoved),
       lost: moved.lost.filter(isPointerMoved),
     };
@@ -200,7 +200,8 @@ interface Movement {
   readonly persists: boolean;
   readonly gained: readonly Change[];
   readonly lost: readonly Change[];
-  readonly altered: readonly Change[];
+  /** Without repeats. */
+  readonly alteredKeys: readonly string[];
 }
 
 /** @param isPointer whether the record counts as another one once its target changes */
@@ -215,8 +216,8 @@ function movementOf(
   const gained = changesOf(after.filter((record) => !had.has(identify(record))));
   const lost = changesOf(before.filter((record) => !has.has(identify(record))));
   const turned = changesOf(after).filter((change) => change.before !== null && isTurned(change));
-  const altered = [...new Set([...gained, ...lost, ...turned])];
-  return { persists: before.some((record) => has.has(identify(record))), gained, lost, altered };
+  const alteredKeys = [...new Set([...gained, ...lost, ...turned].map(({ key }) => key))];
+  return { persists: before.some((record) => has.has(identify(record))), gained, lost, alteredKeys };
 }
 
 function changesOf(records: readonly SideRecord[]): Change[] {

@@ -7,7 +7,7 @@ import type { Plan } from "../../../src/model/plan.ts";
 import { makePlan } from "../../../src/plan/plan.ts";
 import { units } from "../../../src/units/index.ts";
 import type { RecordSpec } from "../../../src/units/zone/spec.ts";
-import { growth, operationsOf } from "../../support/operations.ts";
+import { growth, itemsWalked, operationsOf } from "../../support/operations.ts";
 
 type Entry = Pick<WireRecord, "type" | "name" | "target">;
 
@@ -222,6 +222,40 @@ test("the order of many names that come to stand beneath a live wildcard costs i
     expect(steps).toHaveLength(count + 1);
   };
   expect(await growth(150, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
+test("the order of many wildcards beneath one that gets, or loses, many values costs in proportion to them", async () => {
+  const values = (count: number) =>
+    Array.from({ length: count }, (_, index): Entry => {
+      return { type: "A", name: "*", target: `10.0.${index >> 8}.${index & 255}` };
+    });
+  const deeper = (count: number) =>
+    Array.from({ length: count }, (_, index): Entry => ({ type: "A", name: `*.n${index}`, target: "192.0.2.2" }));
+  const work = (count: number) => {
+    const [one, all] = [values(1), [...values(count), ...deeper(count)]];
+    expect(planOf(one, all).steps).toHaveLength(2 * count - 1);
+    expect(planOf(all, one).steps).toHaveLength(2 * count - 1);
+    expect(planOf([...one, ...deeper(count)], values(count)).steps).toHaveLength(2 * count - 1);
+    expect(planOf(values(count), [...one, ...deeper(count)]).steps).toHaveLength(2 * count - 1);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+  expect(await growth(100, 4, work, itemsWalked)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
+test("the order of many names that move to a deeper wildcard of many values costs in proportion to them", async () => {
+  const values = (count: number, name: string) =>
+    Array.from({ length: count }, (_, index): Entry => {
+      return { type: "A", name, target: `10.0.${index >> 8}.${index & 255}` };
+    });
+  const hosts = (count: number) =>
+    Array.from({ length: count }, (_, index): Entry => ({ type: "A", name: `h${index}.p`, target: "192.0.2.2" }));
+  const work = (count: number) => {
+    const [narrow, wide] = [values(1, "*"), [...values(2, "*"), ...values(count, "*.p"), ...hosts(count)]];
+    expect(planOf(narrow, wide).steps).toHaveLength(2 * count + 1);
+    expect(planOf(wide, narrow).steps).toHaveLength(2 * count + 1);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+  expect(await growth(100, 4, work, itemsWalked)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
 test("aliases of deep names are looked up once each, whatever is asked of them", async () => {
