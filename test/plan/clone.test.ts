@@ -221,6 +221,43 @@ test("a long chain of clones, and many clones of one large domain, are planned i
   expect(edges).toBeLessThan(5 * many.steps.length);
 });
 
+test("many clones of a domain that stays wait for one point, at which all its changes are done", async () => {
+  const source = { domain: "source.example", type: "master", soa_email: "h@example.com" };
+  const copies = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      domain: `c${index}.example`,
+      create_from: { clone: "source.example" },
+    }));
+  const manifest = (clones: number, hosts: number, fields: object) => {
+    const records = Array.from({ length: hosts }, (_, index) => ({
+      type: "A",
+      name: `h${index}`,
+      target: "192.0.2.1",
+    }));
+    return JSON.stringify({ tenon: 1, domains: [...copies(clones), { ...source, ...fields, records }] });
+  };
+  account = await Account.open({ seed: { domains: [{ ...source, records: [] }] } as unknown as Seed });
+  for (const fields of [{}, { description: "changed" }]) {
+    const { steps, barriers } = await account.plan(await desiredOf(manifest(300, 400, fields)));
+    const edges = [...steps, ...barriers].reduce((sum, { after }) => sum + after.length, 0);
+    expect(edges).toBeLessThan(3 * steps.length);
+  }
+  const few = await account.plan(await desiredOf(manifest(2, 3, { description: "changed" })));
+  const content = few.steps.map(({ id }) => id).filter((id) => id.includes("source.example"));
+  expect(content).toHaveLength(4);
+  const clones = few.steps.filter(({ id }) => id.startsWith("clone "));
+  expect(clones.map(({ after }) => after)).toEqual([
+    ["all of content domain/source.example"],
+    ["all of content domain/source.example"],
+  ]);
+  expect(few.barriers).toEqual([{ id: "all of content domain/source.example", after: content.sort() }]);
+  expect(await account.apply(few)).toMatchObject({ failed: 0, skipped: 0 });
+  const hosts = (await account.list<{ domain: string; id: number }>("domains")).map(async ({ id }) => {
+    return (await account.list("domains", String(id), "records")).length;
+  });
+  expect(await Promise.all(hosts)).toEqual([3, 3, 3]);
+});
+
 test("a thousand domains of the same records are grouped in linear time, and each clone waits for one barrier", async () => {
   account = await Account.open();
   const plan = await account.plan(await desiredOf(parked(1000)));

@@ -152,19 +152,23 @@ export function objectionToPart(step: RequestStep, answer: JsonObject): string |
 }
 
 /** What must be done before a clone that a manifest asks for. */
-type Readiness = Pick<Facts, "requires" | "resolution">;
+type Readiness = Pick<Facts, "requires" | "awaits" | "resolution">;
 
-const NOTHING_BEFORE: Readiness = { requires: [], resolution: NO_FACTS.resolution };
+const NOTHING_BEFORE: Readiness = { requires: [], awaits: [], resolution: NO_FACTS.resolution };
 
 /**
  * What a clone that a manifest asks for waits for. A domain that is made by itself has its fields from the start, and its records when
- * its content is done; others have their fields when their last step is done.
+ * its content is done; others have their fields when their last step is done. A domain that stays has as many last steps as records that
+ * change: its clones wait for the one point at which all of them are done.
  */
 function readinessOf(source: Change, { content, completion }: ZoneSteps): Readiness {
-  const isPlain = source.action === "create" && content.some(({ step }) => step.id === `create ${source.address}`);
-  if (isPlain) return { requires: [], resolution: needing(source) };
-  const last = completion.length > 0 ? completion : content;
-  return { requires: last.map(({ step }) => step.id), resolution: NO_FACTS.resolution };
+  if (isMadeByItself(source, content)) return { ...NOTHING_BEFORE, resolution: needing(source) };
+  if (completion.length > 0) return { ...NOTHING_BEFORE, requires: completion.map(({ step }) => step.id) };
+  return { ...NOTHING_BEFORE, awaits: [contentKeyOf(source)] };
+}
+
+function isMadeByItself(source: Change, content: readonly PlannedStep[]): boolean {
+  return source.action === "create" && content.some(({ step }) => step.id === `create ${source.address}`);
 }
 
 /** Sources before their clones, however long the chain; the members of a circle in any order. */
@@ -208,7 +212,7 @@ function lending({ content, completion }: ZoneSteps, source: Change, copies: rea
   return {
     content: content.map(({ step, facts }) => {
       const resolution = { ...facts.resolution, adds: [...facts.resolution.adds, key] };
-      return { step, facts: { ...facts, resolution } };
+      return { step, facts: { ...facts, reaches: [...facts.reaches, key], resolution } };
     }),
     completion: completion.map(({ step, facts }) => ({ step, facts: { ...facts, follows } })),
   };
