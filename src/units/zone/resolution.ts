@@ -60,6 +60,27 @@ class Tried {
   isEnough(): boolean {
     return this.met.size > MAX_MET_DELEGATIONS || this.serverCount > MAX_TRIED_SERVERS;
   }
+
+  hasMetAnyOf({ met }: Tried): boolean {
+    for (const cut of met) if (this.met.has(cut)) return true;
+    return false;
+  }
+
+  add({ met, serverCount }: Tried): void {
+    for (const cut of met) this.met.add(cut);
+    this.serverCount += serverCount;
+  }
+
+  /** Whether the search was still allowed to try the last of its servers. */
+  allowedLast(): boolean {
+    return this.met.size <= MAX_MET_DELEGATIONS && this.serverCount - 1 <= MAX_TRIED_SERVERS;
+  }
+}
+
+/** How a server of one delegation is found by a search that has met no other, and what it tries. */
+interface Search {
+  readonly way: readonly Hop[] | null;
+  readonly tried: Tried;
 }
 
 const NO_TYPES: ReadonlySet<RecordType> = new Set();
@@ -89,6 +110,7 @@ export class AccountResolver {
   readonly #answeringRecords = new Map<string, readonly SideRecord[]>();
   /** Cache of NS records, keyed by the list of all records at a delegation: every name beneath asks for them. */
   readonly #servers = new WeakMap<readonly SideRecord[], readonly SideRecord[]>();
+  readonly #searches = new Map<string, Search>();
   readonly #hosted: ReadonlySet<string>;
   /** In characters. */
   #longestZone = 0;
@@ -192,13 +214,16 @@ export class AccountResolver {
     return this.#zones.get(zone)?.servers.has(host) ?? false;
   }
 
-  /**
-   * How the address of a delegation's server is found, null if it is not: by its glue, or because it resolves without the delegation.
-   * @param depth of delegations that lead here
-   */
-  wayToServer(server: string, cut: string, tried: Tried = new Tried(), depth = 0): readonly Hop[] | null {
-    if (depth > MAX_DELEGATION_DEPTH) return null;
+  /** How the address of a delegation's server is found, null if it is not: by its glue, or because it resolves without the delegation. */
+  wayToServer(server: string, cut: string): readonly Hop[] | null {
+    const tried = new Tried();
     tried.met.add(cut);
+    return this.#wayTo(server, tried, 0);
+  }
+
+  /** @param depth of delegations that lead here */
+  #wayTo(server: string, tried: Tried, depth: number): readonly Hop[] | null {
+    if (depth > MAX_DELEGATION_DEPTH) return null;
     tried.serverCount += 1;
     const hops: Hop[] = [];
     let name = server;
@@ -212,18 +237,44 @@ export class AccountResolver {
         return [...hops, { name, source, asked: source.type === "node" ? "address" : "glue" }];
       hops.push({ name, source, asked: "address" });
       if (source.type !== "node") {
-        if (tried.met.has(source.owner)) return null;
-        tried.met.add(source.owner);
-        for (const { values } of this.serversAt(source.zone, source.owner)) {
-          if (tried.isEnough()) return null;
-          const way = this.wayToServer(values.target, source.owner, tried, depth + 1);
-          if (way !== null) return [...hops, ...way];
-        }
-        return null;
+        const way = this.#wayInto(source.zone, source.owner, tried, depth);
+        return way === null ? null : [...hops, ...way];
       }
       const alias = this.aliasAt(source.zone, owner);
       if (alias === null) return null;
       name = alias.values.target;
+    }
+    return null;
+  }
+
+  /**
+   * How a server of a delegation that the search meets is found. Thousands of searches may meet one delegation, so that one search from it is
+   * kept for each depth: another goes the same way unless it has met one of the same delegations before.
+   */
+  #wayInto(zone: string, cut: string, tried: Tried, depth: number): readonly Hop[] | null {
+    if (tried.met.has(cut)) return null;
+    const known = this.#searchFrom(zone, cut, depth);
+    if (tried.hasMetAnyOf(known.tried)) return this.#searchServers(zone, cut, tried, depth);
+    tried.add(known.tried);
+    return tried.allowedLast() ? known.way : null;
+  }
+
+  #searchFrom(zone: string, cut: string, depth: number): Search {
+    const key = `${zone} ${cut} ${depth}`;
+    const known = this.#searches.get(key);
+    if (known !== undefined) return known;
+    const tried = new Tried();
+    const search = { way: this.#searchServers(zone, cut, tried, depth), tried };
+    this.#searches.set(key, search);
+    return search;
+  }
+
+  #searchServers(zone: string, cut: string, tried: Tried, depth: number): readonly Hop[] | null {
+    tried.met.add(cut);
+    for (const { values } of this.serversAt(zone, cut)) {
+      if (tried.isEnough()) return null;
+      const way = this.#wayTo(values.target, tried, depth + 1);
+      if (way !== null) return way;
     }
     return null;
   }

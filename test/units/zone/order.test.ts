@@ -194,6 +194,27 @@ test("the order of many delegations to a name beneath one of many servers, none 
   expect(await growth(200, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
+test("how a delegation's servers are found is searched for once for all delegations that lead to it, or to one that does", async () => {
+  const delegations: Entry[] = Array.from({ length: 400 }, (_, index): Entry[] => [
+    { type: "NS", name: `c${index}`, target: `x${index}.big.a.example` },
+    { type: "NS", name: `d${index}`, target: `x.c${index}.a.example` },
+  ]).flat();
+  const servers = (aliases: number): Entry[] =>
+    Array.from({ length: 60 }, (_, server): Entry[] => [
+      { type: "NS", name: "big", target: `s${server}-0.a.example` },
+      ...Array.from({ length: aliases }, (_, index): Entry => {
+        return { type: "CNAME", name: `s${server}-${index}`, target: `s${server}-${index + 1}.a.example` };
+      }),
+    ]).flat();
+  const work = (aliases: number) => {
+    expect(planOf(servers(aliases), [...servers(aliases), ...delegations]).steps).toHaveLength(800);
+    expect(planOf([...servers(aliases), ...delegations], servers(aliases)).steps).toHaveLength(800);
+  };
+  work(1);
+  const [short, long] = [await operationsOf(() => work(1)), await operationsOf(() => work(12))];
+  expect(long / short).toBeLessThan(2);
+});
+
 test("the order of many names beneath a wildcard of many records, or a delegation to many servers, costs in proportion to them", async () => {
   const names = (count: number): Entry[] =>
     Array.from({ length: count }, (_, index) => ({ type: "A", name: `h${index}.sub`, target: "192.0.2.1" }));
