@@ -459,5 +459,7 @@ function beyond(
   if (source.type !== "node") return [];
   const side = way === "comes" ? transition.after : transition.before;
   const alias = side.aliasAt(source.zone, source.owner);
-  return alias === null ? [] : movesOf(alias.values.target, question, transition, way, name);
+  if (alias === null) return [];
+  const pointer = source.owner === name ? alias.values : name;
+  return movesOf(alias.values.target, question, transition, way, pointer, name);
 }

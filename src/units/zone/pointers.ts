@@ -17,6 +17,7 @@ import {
   type QType,
   type ResolutionEvent,
   type Source,
+  wordsOf,
 } from "./resolution.ts";
 import { isPointerMoved, type Transition } from "./transitions.ts";
 import { pointerTarget, type RecordValues, recordFqdn } from "./wire-record.ts";
@@ -98,9 +99,20 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
   const questions = (values.type === "CNAME" ? ASKED_OF_ALIASES : ASKED_OF_OTHERS).filter(
     (question) => question === "address" || (isSeen && near.answers(owner, question)),
   );
-  return transition.targetMoves(target, `${way} ${questions.join(" ")}`, () =>
-    questions.flatMap((question) => movesOf(target, question, transition, way)),
+  return transition.targetMoves(targetId(target, transition, way), `${way} ${questions.join(" ")}`, values, () =>
+    questions.flatMap((question) =>
+      isMoved(target, question, transition, way) ? moves(target, question, transition, way) : [],
+    ),
   );
+}
+
+/** Equal for targets with the same moves: all names that one wildcard, or one delegation, answers for, unless something keeps it from some. */
+function targetId(target: string, transition: Transition, way: Way): string {
+  const [there, here] = snapshots(transition, way).map((side) => side.source(target)) as [Source, Source];
+  if (there.owner === target || here.owner === target) return target;
+  const covers = there.zone === null ? [] : coversOf(target, there, transition, way);
+  const places = [there, here].map(({ type, zone, owner }) => `${type} ${zone} ${owner}`);
+  return [...places, ...covers.map(wordsOf)].join(", ");
 }
 
 /** `far`, the side on which the pointer is there and its target must answer, and `near`, the other one. */
@@ -111,6 +123,7 @@ function snapshots({ before, after }: Transition, way: Way) {
 /**
  * The events that make the target answer (`comes`), or that end its answer (`goes`). None if the target answers on both sides, or does not
  * answer on the side on which the pointer is there.
+ * @param pointer another one for each name or record that leads to the target
  * @param through an answer on the other side does not count if the target's aliases lead to this name there
  */
 export function movesOf(
@@ -118,12 +131,31 @@ export function movesOf(
   question: QType,
   transition: Transition,
   way: Way,
+  pointer: unknown,
+  through: string,
+): readonly ResolutionEvent[] {
+  if (!isMoved(target, question, transition, way, through)) return [];
+  return transition.targetMoves(targetId(target, transition, way), `${way} to ${question}`, pointer, () =>
+    moves(target, question, transition, way),
+  );
+}
+
+function isMoved(
+  target: string,
+  question: QType,
+  transition: Transition,
+  way: Way,
   through: string | null = null,
-): ResolutionEvent[] {
+): boolean {
   const [far, near] = snapshots(transition, way);
   // A query for CNAME itself does not follow the alias (RFC 1034, 3.6.2). `1`: the pointer counts as a first alias on the way.
-  if (question === "CNAME" || !far.answers(target, question, 1)) return [];
-  if (near.answers(target, question, 1) && (through === null || !near.leadsThrough(target, through))) return [];
+  if (question === "CNAME" || !far.answers(target, question, 1)) return false;
+  return !near.answers(target, question, 1) || (through !== null && near.leadsThrough(target, through));
+}
+
+/** The events that make a target answer which does not on the other side. */
+function moves(target: string, question: QType, transition: Transition, way: Way): ResolutionEvent[] {
+  const [far, near] = snapshots(transition, way);
   const events: ResolutionEvent[] = [];
   let name = target;
   for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
@@ -220,7 +252,10 @@ export function coversOf(name: string, source: Source, transition: Transition, w
 /** An `open` event for each zone beneath `zone` that answers for the name in its stead. */
 function deeperZones(name: string, zone: string, near: AccountResolver): ResolutionEvent[] {
   const events: ResolutionEvent[] = [];
-  for (let above = name; above !== zone; above = parentOf(above)) {
+  const deepest = near.zoneAbove(name);
+  // Most names have none, and a long one has many labels.
+  if (deepest === null || deepest.length <= zone.length) return events;
+  for (let above = deepest; above !== zone; above = parentOf(above)) {
     if (near.isServed(above)) events.push({ type: "open", zone: above, owner: above });
   }
   return events;

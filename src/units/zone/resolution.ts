@@ -110,6 +110,7 @@ export class AccountResolver {
   readonly #answeringRecords = new Map<string, readonly SideRecord[]>();
   /** Cache of NS records, keyed by the list of all records at a delegation: every name beneath asks for them. */
   readonly #servers = new WeakMap<readonly SideRecord[], readonly SideRecord[]>();
+  readonly #wildcardVerdicts = new Map<string, Map<SideRecord, Verdict>>();
   readonly #searches = new Map<string, Search>();
   readonly #hosted: ReadonlySet<string>;
   /** In characters. */
@@ -130,6 +131,11 @@ export class AccountResolver {
 
   isServed(zone: string): boolean {
     return this.#active.has(zone);
+  }
+
+  /** The deepest served zone at or above the name. */
+  zoneAbove(name: string): string | null {
+    return this.#place(name).zone;
   }
 
   isOpaque(zone: string): boolean {
@@ -306,9 +312,20 @@ export class AccountResolver {
       if (hasMatch(source.node.types, question)) return "yes";
       const alias = aliasIn(source.node);
       if (alias === null) return "no";
+      if (asked !== source.owner) return this.#verdictBeyond(alias, question, hop + 1);
       asked = pointerTarget(alias.values) ?? "";
     }
     return "no";
+  }
+
+  /** The verdict at the target of a wildcard's alias, which is kept: thousands of names may lead there. */
+  #verdictBeyond(alias: SideRecord, question: QType, hops: number): Verdict {
+    const asked = `${hops} ${question}`;
+    const verdicts = this.#wildcardVerdicts.get(asked) ?? new Map<SideRecord, Verdict>();
+    this.#wildcardVerdicts.set(asked, verdicts);
+    const verdict = verdicts.get(alias) ?? this.verdict(pointerTarget(alias.values) ?? "", question, hops);
+    verdicts.set(alias, verdict);
+    return verdict;
   }
 
   /** Whether the aliases that begin at the name lead to, or past, the other. */

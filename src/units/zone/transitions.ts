@@ -24,8 +24,8 @@ export class Transition {
   readonly #delegations = new Map<string, Movement>();
   readonly #places = new Map<string, Place>();
   readonly #delegationMoves = new Map<string, readonly ResolutionEvent[]>();
-  readonly #targets = new Set<string>();
-  readonly #targetMoves = new Map<string, readonly ResolutionEvent[]>();
+  readonly #firstPointers = new Map<string, unknown>();
+  readonly #targetMoves = new Map<string, Map<string, readonly ResolutionEvent[]>>();
 
   constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
     const { before, after } = zoneSnapshotsOf(domains, records, live);
@@ -121,15 +121,23 @@ export class Transition {
     return moves;
   }
 
-  /** As `delegationMoves`, for what pointers lead to. The first result for a target is not kept: most targets have one pointer each. */
-  targetMoves(target: string, asked: string, find: () => readonly ResolutionEvent[]): readonly ResolutionEvent[] {
-    if (!this.#targets.has(target)) {
-      this.#targets.add(target);
-      return find();
-    }
-    const key = `${asked} ${target}`;
-    const moves = this.#targetMoves.get(key) ?? find();
-    this.#targetMoves.set(key, moves);
+  /**
+   * As `delegationMoves`, for what pointers lead to. What the first pointer to a target asks for is not kept: most targets have one each.
+   * @param id equal for all targets of which the same is found
+   */
+  targetMoves(
+    id: string,
+    asked: string,
+    pointer: unknown,
+    find: () => readonly ResolutionEvent[],
+  ): readonly ResolutionEvent[] {
+    const first = this.#firstPointers.get(id);
+    if (first === undefined) this.#firstPointers.set(id, pointer);
+    if (first === undefined || first === pointer) return find();
+    const known = this.#targetMoves.get(id) ?? new Map<string, readonly ResolutionEvent[]>();
+    this.#targetMoves.set(id, known);
+    const moves = known.get(asked) ?? find();
+    known.set(asked, moves);
     return moves;
   }
 
