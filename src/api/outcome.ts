@@ -8,11 +8,13 @@ import {
   ADMISSION_OVER,
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
+  ANSWER_TOO_MIXED,
   CHANGED_FILE,
   CHANGED_FORM_FILE,
   FORBIDDEN_ADDRESS,
   type HttpOutcome,
   MAX_ANSWER_DEPTH,
+  MAX_ANSWER_SHAPES,
   MAX_ANSWER_VALUES,
   MISCONFIGURED,
   ONLY_INFORMATIONAL_ANSWERS,
@@ -131,6 +133,7 @@ const SIZE_CODES: readonly string[] = [
   "UND_ERR_HEADERS_OVERFLOW",
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
+  ANSWER_TOO_MIXED,
 ];
 
 function isTooLarge(code: string): boolean {
@@ -412,6 +415,8 @@ function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string)
       return `an answer of ${host} is nested more than ${MAX_ANSWER_DEPTH} deep, which is more than Tenon reads`;
     case ANSWER_TOO_FULL:
       return `an answer of ${host} has more than ${MAX_ANSWER_VALUES.toLocaleString("en")} values, which is more than Tenon reads`;
+    case ANSWER_TOO_MIXED:
+      return `an answer of ${host} has objects of more than ${MAX_ANSWER_SHAPES.toLocaleString("en")} kinds, which is more than Tenon reads`;
     case ONLY_INFORMATIONAL_ANSWERS:
       return `${host} sends informational answers (1xx) without an end`;
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":

@@ -1,12 +1,12 @@
 /** Carries one request to its end: waits for its turn, sends it, has outcome.ts judge the answer, and sends it again while that is safe. */
 
-import type { Answer, Failure } from "../model/api.ts";
+import type { Answer, Failure, Method } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
 import { ADMITTED, type Admission, type ApiEvent, isLoopback } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
 import { type AttemptResult, type ClassifyContext, type FailedAttempt, neededScope } from "./outcome.ts";
 import { MAX_WINDOW_MILLISECONDS, retryBudget, throttleWait, waitBeforeRetry } from "./retry.ts";
-import type { HttpCall, HttpOutcome, Transport } from "./transport.ts";
+import { ABORTED, type HttpCall, type HttpOutcome, type Transport } from "./transport.ts";
 
 export interface PreparedRequest {
   readonly call: HttpCall;
@@ -53,6 +53,7 @@ interface AttemptState {
 
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
   const { transport, limiter, clock, observe } = options;
+  const turns = new Turns();
   let requestCount = 0;
   let everAnswered = false;
 
@@ -141,7 +142,8 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       milliseconds: now - sentAt,
     });
     const { host, hostname } = new URL(call.origin);
-    return prepared.classify(outcome, {
+    const judged = await turns.take(outcome, call.method, signal);
+    return prepared.classify(judged, {
       method: call.method,
       host,
       isLoopback: isLoopback(hostname),
@@ -190,6 +192,26 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     },
     send,
   };
+}
+
+/** An answer of this length is parsed within some milliseconds. */
+const MAX_PROMPT_CHARACTERS = 262_144;
+
+/**
+ * Long answers are parsed one by one, and between two of them the process hears signals: many may have come at once, and a parse takes up to
+ * a second.
+ */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @returns the outcome, once it is its turn; that of a request which was given up, if what was only to be read is not wanted any more */
+  async take(outcome: HttpOutcome, method: Method, signal: AbortSignal | undefined): Promise<HttpOutcome> {
+    if (outcome.type !== "answer" || outcome.text.length <= MAX_PROMPT_CHARACTERS) return outcome;
+    this.#last = this.#last.then(() => new Promise((resolve) => setImmediate(resolve)));
+    await this.#last;
+    if (method !== "GET" || signal?.aborted !== true) return outcome;
+    return { type: "lost", sent: true, status: outcome.status, code: ABORTED, detail: "aborted" };
+  }
 }
 
 /** An HTTP date (RFC 9110, 5.6.7); null if the header is absent, or is no HTTP date. */

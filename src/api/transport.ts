@@ -72,9 +72,10 @@ export const UNREADABLE_FILE = "UNREADABLE_FILE";
 export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";
 /** Code of an exchange that took longer than `Timeouts.total`. */
 export const TOTAL_TIMEOUT = "TOTAL_TIMEOUT";
-/** Codes of an answer that is nested more deeply, or has more values, than Tenon reads. */
+/** Codes of an answer that is nested more deeply, has more values, or more kinds of objects, than Tenon reads. */
 export const ANSWER_TOO_DEEP = "ANSWER_TOO_DEEP";
 export const ANSWER_TOO_FULL = "ANSWER_TOO_FULL";
+export const ANSWER_TOO_MIXED = "ANSWER_TOO_MIXED";
 /** Code of an exchange in which nothing but informational answers (1xx) came. */
 export const ONLY_INFORMATIONAL_ANSWERS = "ONLY_INFORMATIONAL_ANSWERS";
 /** Code of an exchange that this machine's settings make impossible; `detail` says why. */
@@ -86,6 +87,11 @@ export const MISCONFIGURED = "MISCONFIGURED";
 export const MAX_ANSWER_DEPTH = 64;
 /** Values of one answer. A page of 500 networks with 100 interfaces each has about 300,000. */
 export const MAX_ANSWER_VALUES = 2_000_000;
+/**
+ * Lists of keys with which objects of one answer begin: `a`, `a b` and `a c` are three. The service's objects have some hundred. For each, V8
+ * makes a description, which takes a parser twenty times as long as another object of a known kind.
+ */
+export const MAX_ANSWER_SHAPES = 10_000;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -97,21 +103,35 @@ const CLOSING_BRACE = 0x7d;
 /** White space that may stand before JSON. */
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
-/** Counts brackets and commas outside of strings. Of what is no JSON, such as a page of HTML, it counts nothing. */
+/** Stands for a list, which has no keys, where objects have the hash of their keys. */
+const LIST = null;
+
+/** Counts brackets, commas and kinds of objects outside of strings. Of what is no JSON, such as a page of HTML, it counts nothing. */
 export class JsonSize {
   readonly #maxValues: number;
+  readonly #maxShapes: number | null;
   #isJson: boolean | null = null;
-  #depth = 0;
   #values = 0;
   #inString = false;
   #isEscaped = false;
+  /** Of each collection that is open: the hash of the keys so far. */
+  readonly #open: (number | typeof LIST)[] = [];
+  readonly #shapes = new Set<number>();
+  /** Whether the next string is a key, or this one. */
+  #isKey = false;
+  #hash = 0;
+  // Chosen by chance, so that nobody can write keys of the same hash.
+  readonly #seed: number = randomInteger();
+  readonly #factor: number = randomInteger() | 1;
 
-  constructor(maxValues: number = MAX_ANSWER_VALUES) {
+  /** @param maxShapes null: they are not counted */
+  constructor(maxValues: number = MAX_ANSWER_VALUES, maxShapes: number | null = MAX_ANSWER_SHAPES) {
     this.#maxValues = maxValues;
+    this.#maxShapes = maxShapes;
   }
 
   /** @returns in which way the answer is more than Tenon reads; null: it is not, so far */
-  take(chunk: Uint8Array): "deep" | "full" | null {
+  take(chunk: Uint8Array): "deep" | "full" | "mixed" | null {
     const { length } = chunk;
     for (let index = 0; index < length; index += 1) {
       if (this.#inString) {
@@ -121,32 +141,58 @@ export class JsonSize {
       const byte = chunk[index] as number;
       if (this.#isJson === null && !BLANKS.includes(byte)) this.#isJson = isOpening(byte);
       if (this.#isJson === false) return null;
-      if (byte === QUOTE) this.#inString = true;
-      else if (byte === COMMA) this.#values += 1;
-      else if (isOpening(byte)) {
-        this.#depth += 1;
+      if (byte === QUOTE) this.#beginString();
+      else if (byte === COMMA) {
         this.#values += 1;
-      } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) this.#depth -= 1;
-      if (this.#depth > MAX_ANSWER_DEPTH) return "deep";
+        this.#isKey = this.#maxShapes !== null && (this.#open.at(-1) ?? LIST) !== LIST;
+      } else if (isOpening(byte)) {
+        this.#values += 1;
+        this.#isKey = this.#maxShapes !== null && byte === OPENING_BRACE;
+        this.#open.push(this.#isKey ? this.#seed : LIST);
+      } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
+        this.#open.pop();
+        this.#isKey = false;
+      }
+      if (this.#open.length > MAX_ANSWER_DEPTH) return "deep";
       if (this.#values > this.#maxValues) return "full";
+      if (this.#maxShapes !== null && this.#shapes.size > this.#maxShapes) return "mixed";
     }
     return null;
+  }
+
+  #beginString(): void {
+    this.#inString = true;
+    if (this.#isKey) this.#hash = this.#open.at(-1) ?? this.#seed;
   }
 
   /** @returns where the string ends, or the end of the chunk */
   #endOfString(chunk: Uint8Array, from: number): number {
     let index = from;
     for (; index < chunk.length; index += 1) {
-      const byte = chunk[index];
+      const byte = chunk[index] as number;
+      if (this.#isKey) this.#hash = Math.imul(this.#hash ^ byte, this.#factor);
       if (this.#isEscaped) this.#isEscaped = false;
       else if (byte === BACKSLASH) this.#isEscaped = true;
       else if (byte === QUOTE) {
         this.#inString = false;
+        if (this.#isKey) this.#endKey();
         return index;
       }
     }
     return index;
   }
+
+  #endKey(): void {
+    this.#isKey = false;
+    // Mixed once more: a product's low bits depend on the low bits alone.
+    this.#hash = Math.imul(this.#hash ^ (this.#hash >>> 15), this.#factor);
+    this.#open[this.#open.length - 1] = this.#hash;
+    this.#shapes.add(this.#hash);
+  }
+}
+
+function randomInteger(): number {
+  return Math.trunc(Math.random() * 2 ** 32);
 }
 
 function isOpening(byte: number): boolean {

@@ -9,6 +9,7 @@ import {
   ADMISSION_OVER,
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
+  ANSWER_TOO_MIXED,
   CHANGED_FILE,
   CHANGED_FORM_FILE,
   type HttpCall,
@@ -262,6 +263,7 @@ class Listener implements Dispatcher.DispatchHandler {
     const excess = this.#size.take(chunk);
     if (excess === "deep") this.stop(ANSWER_TOO_DEEP, "nested too deep");
     else if (excess === "full") this.stop(ANSWER_TOO_FULL, "too many values");
+    else if (excess === "mixed") this.stop(ANSWER_TOO_MIXED, "too many kinds of objects");
   }
 
   onResponseEnd(): void {

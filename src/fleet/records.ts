@@ -315,8 +315,9 @@ const MAX_RECORD_VALUES = 100_000;
 /** Of the JSON document that a worker reports: as many as 64 MiB of a plan have, and fewer than its brackets could be. */
 const MAX_DOCUMENT_VALUES = 8_000_000;
 
+/** Names are keys in some of them, as many as there are. */
 function isFuller(text: string, maxValues: number): boolean {
-  return new JsonSize(maxValues).take(Buffer.from(text)) !== null;
+  return new JsonSize(maxValues, null).take(Buffer.from(text)) !== null;
 }
 
 /** Another writer of the same record is met so often at most. */

@@ -1,7 +1,7 @@
 /** How deep and how full an answer is, counted while it comes, in pieces of any size. */
 
 import { expect, test } from "vitest";
-import { JsonSize, MAX_ANSWER_DEPTH, MAX_ANSWER_VALUES } from "../../src/api/transport.ts";
+import { JsonSize, MAX_ANSWER_DEPTH, MAX_ANSWER_SHAPES, MAX_ANSWER_VALUES } from "../../src/api/transport.ts";
 
 /** @returns what is said of the text, whole and byte by byte: the same of both */
 function said(text: string): string | null {
@@ -34,4 +34,21 @@ test("values are counted by their commas and brackets, not within text", () => {
   expect(new JsonSize().take(Buffer.from(`[${commas.slice(1)}`))).toBe(null);
   expect(new JsonSize().take(Buffer.from(`[${commas}`))).toBe("full");
   expect(new JsonSize().take(Buffer.from(`["${commas}"]`))).toBe(null);
+});
+
+test("lists of keys with which objects begin are counted once each, whatever stands in the values", () => {
+  const objects = (count: number, write: (index: number) => string) =>
+    `[${Array.from({ length: count }, (_, index) => write(index)).join(",")}]`;
+  const own = (index: number) => `{"k${index}":[1,"a"]}`;
+  expect(said(objects(MAX_ANSWER_SHAPES, own))).toBe(null);
+  expect(said(objects(MAX_ANSWER_SHAPES + 1, own))).toBe("mixed");
+  // The same keys in other orders, and one object of many keys.
+  const digits = (index: number) => [...String(index).padStart(5, "0")].map((digit, place) => `"${place}${digit}":1`);
+  expect(said(objects(20_000, (index) => `{${digits(index).reverse().join(",")}}`))).toBe("mixed");
+  expect(said(`{${objects(20_000, (index) => `"k${index}":0`).slice(1, -1)}}`)).toBe("mixed");
+  const record = (index: number) =>
+    `{"id":${index},"data":{"name":"n${index}","a\\"${index % 10}":["x,{${index}"]},"last":"l"}`;
+  expect(said(objects(20_000, record))).toBe(null);
+  expect(said(objects(20_000, (index) => `"k${index}"`))).toBe(null);
+  expect(new JsonSize(MAX_ANSWER_VALUES, null).take(Buffer.from(objects(20_000, own)))).toBe(null);
 });

@@ -261,3 +261,48 @@ describe("nobody there", () => {
     expect(failure.message).toMatch(/^the name no-such-host\.invalid cannot be resolved \((ENOTFOUND|EAI_AGAIN)\)$/);
   });
 });
+
+describe("a long answer", () => {
+  const LONG = { id: 1, text: "x".repeat(2_000) };
+  const list = Array.from({ length: 200 }, () => LONG);
+
+  it("is parsed apart from others that came with it, so that the process hears signals in between", async () => {
+    const body = Buffer.from(JSON.stringify({ list }));
+    const held: (() => void)[] = [];
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
+      response.write(body.subarray(0, -1), () => {
+        held.push(() => response.end(body.subarray(-1)));
+        // What came before is read meanwhile, so that all last bytes come in one turn.
+        if (held.length === 8) setTimeout(() => held.map((end) => end()), 100);
+      });
+    });
+    const { api } = await open(server.baseUrl);
+    const order: string[] = [];
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        expect(await api.send(GET)).toMatchObject({ ok: true });
+        order.push("parsed");
+        setImmediate(() => order.push("turn"));
+      }),
+    );
+    // An answer may come to its caller one turn later than it was parsed.
+    expect(order.filter((one) => one === "turn").length).toBeGreaterThanOrEqual(5);
+  });
+
+  it("is not parsed if it was to be read and is not wanted any more, and is if it tells what was written", async () => {
+    const server = await serve((_request, response) => json(response, 200, { list }));
+    const results = [GET, POST].map(async (request) => {
+      const controller = new AbortController();
+      const { api } = await open(server.baseUrl, {
+        observe: ({ type }) => {
+          if (type === "answered") controller.abort();
+        },
+      });
+      return api.send(request, controller.signal);
+    });
+    const [read, written] = await Promise.all(results);
+    expect(read).toMatchObject({ ok: false, failure: { type: "aborted", effect: "none" } });
+    expect(written).toMatchObject({ ok: true, body: { list } });
+  });
+});
