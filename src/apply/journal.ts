@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { isBelow, isWithin } from "../files/paths.ts";
+import { findCheckoutLink, isBelow, isWithin } from "../files/paths.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { JOURNAL_FORMAT_VERSION, type JournalEntry, type JournalHeader } from "../model/journal.ts";
 import type { Json } from "../model/resource.ts";
@@ -235,6 +235,9 @@ async function prepareJournalFolder(root: string, given: string | null, started:
     const checkout = await realpath(process.cwd());
     const escaping = isBelow(file, checkout) ? await findEscapingSymlink(checkout, file) : null;
     if (escaping !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(checkout, escaping)) };
+    // The file need not lie in the working folder for a hostile checkout to hold it.
+    const led = given === null ? null : await findCheckoutLink(path.resolve(given));
+    if (led !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(checkout, led.link)) };
     await makeFolder(path.dirname(file));
     if (given === null) await keepOutOfGit(path.join(folder, ".tenon"));
     return { ok: true, place: { file, isNew: given === null, isProject } };

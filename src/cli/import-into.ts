@@ -3,7 +3,7 @@
 import { readFile, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { writeWhole } from "../files/files.ts";
-import { whereLinkLeads } from "../files/paths.ts";
+import { whereLinkLeads, whereUsedLinkLeads } from "../files/paths.ts";
 import type { ExistingProject, ImportResult, Selection } from "../import/index.ts";
 import {
   allowedSeconds,
@@ -45,7 +45,7 @@ const ROOT_FILE = "tenon.yaml";
  * @returns an exit code if the project has errors, which are reported
  */
 export async function openInto(terminal: Terminal, path: string, flags: IntoFlags): Promise<Opened | ExitCode> {
-  if ((await whereLinkLeads(path)) !== null) {
+  if ((await whereUsedLinkLeads(path)) !== null) {
     const summary = `${escapeText(path)} leads out of this folder, or into one of git or Tenon, by a symbolic link`;
     sayError(terminal, { code: "file-unwritable", summary, fix: "Name the folder that it leads to." });
     return EXIT.refused;

@@ -6,7 +6,7 @@ import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/pro
 import { dirname } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import type { FileContent } from "../model/api.ts";
-import { linkText, whereLinkLeads } from "./paths.ts";
+import { linkText, whereUsedLinkLeads } from "./paths.ts";
 
 /** @returns a clause, for example `there is no such file: a.plan` */
 export function readProblem(error: unknown, file: string): string {
@@ -76,8 +76,8 @@ export async function readRegular(file: string, maxBytes: number): Promise<strin
 }
 
 /**
- * The same of a file that Tenon has written before, or whose text it sends: a link that leads from the working folder out of it, or into a
- * folder of git or of Tenon, is refused. A hostile checkout may have brought it, so that another file is taken for the one that was meant.
+ * The same of a file that Tenon has written before, or whose text it sends: a link that leads out of the working folder or of
+ * its checkout, or into a folder of git or of Tenon, is refused. A hostile checkout may have brought it, so that another file is taken for the one that was meant.
  * @throws the file system's error, or why the file cannot be used
  */
 export async function readSaved(file: string, maxBytes: number): Promise<string> {
@@ -117,8 +117,8 @@ export async function contentOfStream(stream: Readable, signal?: AbortSignal): P
 // Writing a file atomically: the old file stays until the new one is on the disk.
 
 /**
- * Writes a temporary file beside the target, syncs it and renames it. A symbolic link is followed, unless it leads from the working folder
- * out of it: a hostile checkout may have brought it. A pipe or a device is written to directly.
+ * Writes a temporary file beside the target, syncs it and renames it. A symbolic link is followed, unless it leads out of
+ * the working folder or of its checkout: a hostile one may have brought it. A pipe or a device is written to directly.
  * @param text as a whole, or in parts
  * @param mode of the file, whatever the one before it had
  * @throws the file system's error, or that a link leads out
@@ -168,8 +168,8 @@ export async function whyUnwritable(path: string): Promise<string | null> {
   return mayWrite ? null : `there is no right to write in the folder ${folder}`;
 }
 
-/** @returns a clause, if a symbolic link in the working folder leads out of it, or into a folder of git or of Tenon; otherwise null */
+/** @returns a clause, if a symbolic link leads out of the working folder or of its checkout, or into a folder of git or of Tenon; otherwise null */
 export async function whyLinkRefused(path: string): Promise<string | null> {
-  const led = await whereLinkLeads(path);
+  const led = await whereUsedLinkLeads(path);
   return led === null ? null : `${linkText(path, led)}; name the place itself`;
 }

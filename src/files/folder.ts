@@ -4,7 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { lstat, mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { linkText, whereLinkLeads } from "./paths.ts";
+import { linkText, whereUsedLinkLeads } from "./paths.ts";
 
 /** A file that is to be written. */
 export interface FolderFile {
@@ -46,7 +46,7 @@ const FILE_MODE = 0o644;
 
 /** What prevents the writing; empty if nothing does. Writes nothing. */
 export async function findInTheWay({ out, files, force }: FolderRequest): Promise<Diagnostic[]> {
-  const led = await whereLinkLeads(out);
+  const led = await whereUsedLinkLeads(out);
   if (led !== null) return [problem("symbolic-link", linkText(out, led), LINK_DETAIL)];
   const folders = [out, ...new Set(files.map(({ file }) => dirname(join(out, file))))];
   for (const folder of folders) {

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { checkBaseUrl, isDialect, NEUTRAL_DIALECT, SERVICES, serviceAt, serviceCalled } from "../api/index.ts";
-import { isWithin, linkText, whereNamedLinkLeads } from "../files/paths.ts";
+import { isWithin, type LinkLead, linkText, whereNamedLinkLeads } from "../files/paths.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import { arrange } from "../manifest/assemble.ts";
 import { readManifest } from "../manifest/files.ts";
@@ -132,7 +132,7 @@ function notThere(path: string): Diagnostic {
 }
 
 /** What a link leads to is not shown, nor taken for a token or a project. */
-export function linked(path: string, led: "outside" | "private"): Diagnostic {
+export function linked(path: string, led: LinkLead): Diagnostic {
   return {
     code: "symbolic-link",
     severity: "error",

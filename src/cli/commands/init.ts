@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option } from "commander";
 import { readRegular, writeProblem } from "../../files/files.ts";
 import { readVersion } from "../../files/package-files.ts";
-import { linkText, whereLinkLeads } from "../../files/paths.ts";
+import { linkText, whereLinkLeads, whereUsedLinkLeads } from "../../files/paths.ts";
 import { allowedSeconds, loadProject, NEUTRAL_DIALECT, SERVICES, serviceCalled } from "../../index.ts";
 import { shellWord } from "../../model/text.ts";
 import { escapeText } from "../../render/terminal.ts";
@@ -230,7 +230,7 @@ interface WriteRequest {
 
 /** All of the files or none. */
 async function write(terminal: Terminal, { base, files, force }: WriteRequest): Promise<ExitCode> {
-  const elsewhere = await whereLinkLeads(base);
+  const elsewhere = await whereUsedLinkLeads(base);
   if (elsewhere !== null) {
     const fix = "Name the place itself.";
     sayError(terminal, { code: "file-unwritable", summary: linkText(relative(".", base), elsewhere), fix });
