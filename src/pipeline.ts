@@ -105,6 +105,8 @@ export interface PlanRequest {
   readonly clone?: boolean;
   /** After so long an upload ends, done or given up; default an hour. */
   readonly uploadTimeoutSeconds?: number;
+  /** An upload of another run is left alone for no shorter than this; default 0: `uploadTimeoutSeconds` decides alone. */
+  readonly leastLeaseSeconds?: number;
   readonly watch?: ReadWatch;
   /**
    * What a file of the project holds, by its path relative to the root file's folder; null if that cannot be known. Asked of files that
@@ -289,6 +291,7 @@ function planOptions(request: PlanRequest, owned: readonly string[]): PlanOption
     account: request.account ?? null,
     clone: request.clone ?? true,
     uploadTimeoutSeconds: request.uploadTimeoutSeconds ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+    leastLeaseSeconds: request.leastLeaseSeconds ?? 0,
     imageTimeoutSeconds: request.imageTimeoutSeconds ?? DEFAULT_IMAGE_TIMEOUT_SECONDS,
     former: request.base?.desired.declared ?? [],
     changedSince: request.changedSince ?? null,

@@ -34,6 +34,8 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly maxChanges?: number;
   /** Seconds. */
   readonly uploadTimeout?: number;
+  /** Not a flag, seconds: of a fleet's worker, which takes `uploadTimeout` from whoever asks. As `leastLeaseSeconds` of a plan. */
+  readonly leastLease?: number;
   /** Seconds. */
   readonly imageTimeout?: number;
   readonly takeOwnershipFrom?: readonly string[];
@@ -291,7 +293,7 @@ export function parseDuration(value: string): number {
   return Number(match[1]) * (SECONDS_PER_UNIT[match[2] ?? "s"] ?? 1);
 }
 
-function parseUploadTimeout(value: string): number {
+export function parseUploadTimeout(value: string): number {
   const seconds = parseDuration(value);
   if (seconds < 1 || seconds > MAX_UPLOAD_TIMEOUT_SECONDS) {
     throw new InvalidArgumentError("Write a time from 1s to 24h: later the service cancels the upload.");

@@ -14,6 +14,7 @@ import type {
 } from "../fleet/index.ts";
 import type { ApiEvent, ClientApi, Consent } from "../index.ts";
 import type { Ran } from "../model/fleet.ts";
+import { DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/plan.ts";
 import { Secret } from "../model/secret.ts";
 import { renderTransitionMessage } from "../render/fleet-message.ts";
 import { escapeText } from "../render/terminal.ts";
@@ -39,6 +40,8 @@ export interface WorkerFlags extends QueueFlags, WebhookFlags {
   readonly plans?: string;
   readonly tokenHost?: readonly string[];
   readonly allow?: readonly Consent[];
+  /** Seconds. */
+  readonly uploadTimeout?: number;
   readonly takeOwnershipFrom?: readonly string[];
 }
 
@@ -214,6 +217,8 @@ class FleetWorker {
       ...(request.saves && file !== null ? { out: file } : {}),
       ...(allow === undefined ? {} : { allow }),
       ...(takeOwnershipFrom === undefined ? {} : { takeOwnershipFrom }),
+      // A shorter time of whoever asks ends their own upload, but gives no consent to take another's.
+      leastLease: this.#flags.uploadTimeout ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS,
       admit: (signal) => hold.admit(signal),
       pace: hold.pace,
     };

@@ -187,6 +187,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     takeOwnershipFrom: flags.takeOwnershipFrom ?? [],
     clone: flags.clone,
     ...(flags.uploadTimeout === undefined ? {} : { uploadTimeoutSeconds: flags.uploadTimeout }),
+    ...(flags.leastLease === undefined ? {} : { leastLeaseSeconds: flags.leastLease }),
     ...(flags.imageTimeout === undefined ? {} : { imageTimeoutSeconds: flags.imageTimeout }),
     watch: {
       signal: terminal.interrupt.first,

@@ -151,6 +151,8 @@ const addresses: JsonObject = {
   items: { type: "string", maxLength: MAX_ADDRESS_CHARACTERS },
 };
 const count: JsonObject = { type: "integer", minimum: 0, maximum: MAX_COUNT };
+/** As the command line takes the time of an upload, and of the wait for an image. */
+const timeout: JsonObject = { type: "integer", minimum: 1, maximum: DAY_MILLISECONDS / 1000 };
 const flag: JsonObject = { type: "boolean" };
 const digest: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
 const runId: JsonObject = { type: "string", pattern: "^[0-9a-f-]{36}$" };
@@ -183,7 +185,7 @@ const REQUEST = exactly({
     additionalProperties: false,
     required: ["format"],
     properties: {
-      ...{ target: addresses, exclude: addresses, maxChanges: count, uploadTimeout: count, imageTimeout: count },
+      ...{ target: addresses, exclude: addresses, maxChanges: count, uploadTimeout: timeout, imageTimeout: timeout },
       ...{ clone: flag, neverDestroy: flag, strict: flag, full: flag, format: { enum: ["text", "markdown"] } },
       failOn: { type: "array", maxItems: 2, items: { enum: ["refused", "blocked"] } },
     },

@@ -300,7 +300,7 @@ export interface PairContext {
   readonly owner: string | null;
   /** When the live objects were read, by the service's clock, in milliseconds since the epoch; null if no answer had a Date. */
   readonly servedMilliseconds: number | null;
-  /** After so long an upload ends, done or given up. */
+  /** After so long an upload of another run has ended, done or given up. */
   readonly uploadTimeoutSeconds: number;
   /** Whether somebody consented to delete what has this address, and named just it: no glob is meant for what is in use. */
   mayDelete(address: Address): boolean;

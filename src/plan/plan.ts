@@ -65,6 +65,8 @@ export interface PlanOptions {
   readonly clone: boolean;
   /** Seconds after which no upload is still running: it has succeeded or was given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
   readonly uploadTimeoutSeconds?: number;
+  /** Where `uploadTimeoutSeconds` is another's word: an upload of another run is left alone for no shorter than this. Default: 0. */
+  readonly leastLeaseSeconds?: number;
   /** Seconds for which an image that is not available yet is waited for. Default: DEFAULT_IMAGE_TIMEOUT_SECONDS. */
   readonly imageTimeoutSeconds?: number;
   /** See PairContext. Default: nothing is known of any file. */
@@ -198,7 +200,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
   const context: PairContext = {
     owner: desired.owner,
     servedMilliseconds: live.servedMilliseconds ?? null,
-    uploadTimeoutSeconds,
+    uploadTimeoutSeconds: Math.max(uploadTimeoutSeconds, options.leastLeaseSeconds ?? 0),
     live: live.items,
     mayDelete: (address) => deletable.has(escapeGlob(address)),
     idsOf: (key) => idsByKey.get(key) ?? [],

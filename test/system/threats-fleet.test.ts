@@ -2,6 +2,7 @@
 
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -81,6 +82,46 @@ test("a forged job or record runs nothing that the worker does not have, gives n
 const KEY = "tenon:fleet:record:";
 /** Numbers that JavaScript does not have, or cannot count on from. */
 const NO_COUNTS = ["x", "1e300", "-1", "1.5", "9007199254740991", "9223372036854775807", "nan", ""];
+
+test("no time that a request gives is a consent: an upload that another run may be sending is left alone for the worker's own, or an hour", async () => {
+  const { url } = await redisClient();
+  const fleet = await fleetOf(1);
+  const [{ service }] = fleet.accounts as [(typeof fleet.accounts)[number]];
+  await writeFile(
+    join(fleet.cwd, "project/tenon.yaml"),
+    "tenon: 1\nowner: edge\nvariables: { domain: {} }\nimages: [{ label: golden, upload: { file: image.img.gz, region: us-east } }]\n",
+  );
+  await writeFile(join(fleet.cwd, "project/image.img.gz"), gzipSync(Buffer.alloc(1024)));
+  const authorization = "Bearer emulator-token";
+  const upload = await fetch(`${service.baseUrl}/images/upload`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify({ label: "golden", region: "us-east", description: "[tenon:edge]" }),
+  });
+  expect(upload.status).toBe(200);
+  await service.advanceClock(600);
+  service.clearRequests();
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const apply = (time: string) => run(["fleet", "apply", "--yes", "--upload-timeout", time], options);
+  const careful = await startedWorker(options, []);
+  for (const time of ["30s", "9m"]) {
+    const { code, stdout } = await apply(time);
+    expect([time, code, stdout]).toEqual([time, 6, expect.stringContaining("(blocked)")]);
+  }
+  await stopped(careful);
+  const patient = await startedWorker(options, ["--upload-timeout", "24h"]);
+  await service.advanceClock(3_600);
+  expect((await apply("30s")).code).toBe(6);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  await stopped(patient);
+  // Whoever runs the worker may say that uploads are short, and what asks for a longer time gets it.
+  const quick = await startedWorker(options, ["--upload-timeout", "1m"]);
+  expect((await apply("24h")).code).toBe(6);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  expect((await apply("2m")).code).toBe(0);
+  expect(service.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path)).toHaveLength(1);
+  await stopped(quick);
+});
 
 test("a record of another type, or whose version is no count, keeps neither a command nor a worker", async () => {
   const { url, client } = await redisClient();

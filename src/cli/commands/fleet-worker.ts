@@ -6,7 +6,7 @@ import type { ClientApi } from "../../index.ts";
 import { MAX_SCHEDULE_SECONDS } from "../../model/fleet.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { collect, collectConsents, parseDuration, parseListen } from "../flags.ts";
+import { collect, collectConsents, parseDuration, parseListen, parseUploadTimeout } from "../flags.ts";
 import { FleetSource, type OpenedFleet, openFleet } from "../fleet-open.ts";
 import {
   addQueueFlags,
@@ -67,6 +67,7 @@ export function defineQueueCommands(
     .addOption(webhookFlag("post when an account begins to fail, and when it is well again"))
     .option("--plans <dir>", "where plans are saved and read, as --out and --plan name it")
     .option("--allow <rule=address>", "consent to what others ask for; repeatable", collectConsents)
+    .option("--upload-timeout <time>", "leave the upload of another run alone for (default: 1h)", parseUploadTimeout)
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect)
     .addHelpText("after", EXAMPLES)
     .action(async (file: string | undefined, flags: WorkerFlags) => {
