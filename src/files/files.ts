@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import type { FileContent } from "../model/api.ts";
@@ -121,9 +121,16 @@ export async function contentOfStream(stream: Readable, signal?: AbortSignal): P
  * the working folder or of its checkout: a hostile one may have brought it. A pipe or a device is written to directly.
  * @param text as a whole, or in parts
  * @param mode of the file, whatever the one before it had
- * @throws the file system's error, or that a link leads out
+ * @param former the text that the file had when it was read, without a byte order mark: one that has another by now is left as it is.
+ *   Between that look and the renaming, which is the next thing done, a program that writes at that moment can still be too late.
+ * @throws the file system's error, that a link leads out, or a ChangedMeanwhile
  */
-export async function writeWhole(path: string, text: string | Iterable<string>, mode: number): Promise<void> {
+export async function writeWhole(
+  path: string,
+  text: string | Iterable<string>,
+  mode: number,
+  former?: string,
+): Promise<void> {
   const elsewhere = await whyLinkRefused(path);
   if (elsewhere !== null) throw new Error(elsewhere);
   const found = await stat(path).catch(() => null);
@@ -139,11 +146,25 @@ export async function writeWhole(path: string, text: string | Iterable<string>, 
     } finally {
       await file.close();
     }
+    if (former !== undefined && (await textOf(target)) !== former) throw new ChangedMeanwhile(path);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** Somebody has saved another text, or removed the file, since it was read. */
+export class ChangedMeanwhile extends Error {
+  constructor(file: string) {
+    super(`${file} was changed meanwhile`);
+  }
+}
+
+/** Without a byte order mark; null: there is no such file, or it cannot be read. */
+async function textOf(path: string): Promise<string | null> {
+  const text = await readFile(path, "utf8").catch(() => null);
+  return text?.replace(/^\ufeff/, "") ?? null;
 }
 
 /**

@@ -1,7 +1,9 @@
-import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { here as run } from "./here.ts";
+import { runCommand } from "../../src/cli/program.ts";
+import { here as run, terminalOf } from "./here.ts";
 import { expectPlain, folder } from "./run.ts";
 
 const UNTIDY = `owner: edge # ours
@@ -21,6 +23,32 @@ describe("tenon fmt", () => {
     expect(await readFile(join(cwd, "other.yaml"), "utf8")).toBe(ZONE);
     expect(await run(["fmt"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
     expect(await run(["fmt", "--check"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  it("leaves alone what somebody saved since it was read, names it and exits 1; what stands beside it is formatted", async () => {
+    const files = { "tenon.yaml": UNTIDY, "a.zone.yaml": ZONE, "b.zone.yaml": ZONE.replace("a.example", "b.example") };
+    const cwd = await folder(files);
+    const saved = ZONE.replace("a@a.example", "editor@a.example");
+    let stdout = "";
+    let stderr = "";
+    // The first file is written by then, and the others were read with it.
+    const terminal = terminalOf({}, (stream, text) => {
+      if (stream === "stderr") stderr += text;
+      else stdout += text;
+      if (text === "tenon.yaml\n") writeFileSync(join(cwd, "a.zone.yaml"), saved);
+    });
+    expect(await runCommand(terminal, ["fmt", cwd])).toBe(1);
+    expect(stdout).toBe("tenon.yaml\nb.zone.yaml\n");
+    expect(stderr.replace(/\s+/g, " ")).toContain(
+      "a.zone.yaml was changed while it was formatted, and is left as it is",
+    );
+    expect(await readFile(join(cwd, "a.zone.yaml"), "utf8")).toBe(saved);
+    expect((await readdir(cwd)).sort()).toEqual(Object.keys(files).sort());
+  });
+
+  it("does not take a byte order mark, or line ends of Windows, for a change", async () => {
+    const cwd = await folder({ "tenon.yaml": `\ufeff${UNTIDY.replaceAll("\n", "\r\n")}`, "a.zone.yaml": ZONE });
+    expect(await run(["fmt"], { cwd })).toEqual({ code: 0, stdout: "tenon.yaml\na.zone.yaml\n", stderr: "" });
   });
 
   it("with --check writes nothing, names what differs and exits 1", async () => {

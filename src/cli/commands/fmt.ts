@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
-import { whyLinkRefused, writeProblem, writeWhole } from "../../files/files.ts";
+import { ChangedMeanwhile, whyLinkRefused, writeProblem, writeWhole } from "../../files/files.ts";
 import { allowedSeconds, NEUTRAL_DIALECT } from "../../index.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
@@ -56,11 +56,19 @@ async function fmt(terminal: Terminal, directory: string | undefined, flags: Fmt
   });
   sayDiagnostics(terminal, diagnostics, sources);
   if (differing === null) return exitOf(fault);
+  let code: ExitCode = flags.check === true && differing.length > 0 ? EXIT.error : EXIT.done;
   for (const { file, path, text } of differing) {
     if (flags.check !== true) {
       try {
-        await writeWhole(path, text, (await stat(path)).mode & PERMISSION_BITS);
+        await writeWhole(path, text, (await stat(path)).mode & PERMISSION_BITS, sources.text(file));
       } catch (error) {
+        if (error instanceof ChangedMeanwhile) {
+          // What an editor, or another command, has saved since is in no other place.
+          const summary = `${file} was changed while it was formatted, and is left as it is`;
+          sayError(terminal, { code: "file-unwritable", summary, fix: "Run tenon fmt again." });
+          code = EXIT.error;
+          continue;
+        }
         const summary = `cannot write ${file}: ${writeProblem(error, file)}`;
         sayError(terminal, { code: "file-unwritable", summary, fix: "Check its permissions." });
         return EXIT.error;
@@ -68,5 +76,5 @@ async function fmt(terminal: Terminal, directory: string | undefined, flags: Fmt
     }
     terminal.print(`${escapeText(file)}\n`);
   }
-  return flags.check === true && differing.length > 0 ? EXIT.error : EXIT.done;
+  return code;
 }
