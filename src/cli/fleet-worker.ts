@@ -27,7 +27,7 @@ import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import type { FleetSource } from "./fleet-open.ts";
 import { endUnlessAnswered, openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
 import { openTracing } from "./fleet-tracing.ts";
-import type { Interrupt } from "./interrupt.ts";
+import { hearSignals, type Interrupt } from "./interrupt.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 import { openNotices, resolveWebhook, type WebhookFlags } from "./webhook.ts";
 
@@ -64,7 +64,7 @@ export async function serve(
   const { interrupt } = terminal;
   const webhook = await resolveWebhook(terminal, flags);
   if (webhook === "invalid") return EXIT.error;
-  return interrupt.whileHandlingSignals(async () => {
+  const serving = async (): Promise<ExitCode> => {
     const tracing = await openTracing(terminal);
     try {
       const { telemetry } = tracing;
@@ -137,7 +137,9 @@ export async function serve(
       // Connections to a server that stands still would keep the process for good.
       endUnlessAnswered(terminal, CLOSE_MILLISECONDS);
     }
-  });
+  };
+  // The first signal comes to the end of what runs, the second while that computes.
+  return interrupt.whileManyRun(() => interrupt.whileHandlingSignals(serving));
 }
 
 class FleetWorker {
@@ -234,6 +236,7 @@ class FleetWorker {
       const ran = await runAccount(terminal, request.command, account, flags, {
         ...{ hidden: this.#hidden, connect, keepsDocument: request.documents },
       });
+      await hearSignals();
       if (waits.milliseconds !== null) return { postponedMilliseconds: waits.milliseconds };
       const outcome = redacted(ran, await tokenTextOf(this.#terminal, account));
       return { outcome, plan: request.saves && file !== null ? await planDigestOf(file) : null };

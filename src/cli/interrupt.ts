@@ -1,6 +1,7 @@
 /**
  * Signals: during work that must end in order, the first SIGINT, SIGTERM or SIGHUP asks for that end, and the second ends the process. At
- * any other time the system ends the process, since code that only computes would not notice a signal before it is done.
+ * any other time the system ends the process, since code that only computes would not notice a signal before it is done. What runs
+ * accounts beside each other computes at any time: there the second signal is handled only as long as a plan is carried out.
  */
 
 import { setMaxListeners } from "node:events";
@@ -13,6 +14,10 @@ const HARD_EXIT_MILLISECONDS = 500;
 export interface Interrupt {
   /** Handles signals as long as `work` takes. May be nested. */
   whileHandlingSignals<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** The same while a plan is carried out: from the opening of the journal to the report, so that every outcome is reported. */
+  whileApplying<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** As long as `work` takes, the system ends the process at a second signal, unless a plan is being carried out. */
+  whileManyRun<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Aborted by the first signal: start nothing new. */
   readonly first: AbortSignal;
   /** Aborted by the second signal: give up requests under way. */
@@ -46,6 +51,7 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
     code ??= CODES[signal] ?? EXIT.interrupted;
     if (!first.signal.aborted) {
       first.abort();
+      update();
       return;
     }
     second.abort();
@@ -56,21 +62,89 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
     const leave = (): void => (last === code ? exit(process, firstSignal) : process.exit(last));
     process.stdout.write("", () => process.stderr.write("", leave));
   };
-  let nesting = 0;
+  const holds = { any: 0, applying: 0, many: 0 };
+  let isListening = false;
+  const update = (): void => {
+    // The system ends no first process of a container: there the second signal is handled, too, if only after a computation.
+    const isSystems = first.signal.aborted && holds.many > 0 && holds.applying === 0 && process.pid !== FIRST_PROCESS;
+    const listens = holds.any > 0 && !isSystems;
+    if (listens === isListening) return;
+    isListening = listens;
+    for (const signal of SIGNALS) {
+      if (listens) process.on(signal, raise);
+      else process.off(signal, raise);
+    }
+  };
+  const hold = (name: keyof typeof holds, by: 1 | -1): void => {
+    holds[name] += by;
+    update();
+  };
   const whileHandlingSignals = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (nesting === 0) for (const signal of SIGNALS) process.on(signal, raise);
-    nesting += 1;
+    hold("any", 1);
     try {
       return await work();
     } finally {
-      // A signal that came during a computation is delivered in the next turn of the event loop at the latest. Two are waited for, as the
-      // present one may be half over.
-      for (let turns = 0; turns < 2; turns += 1) await setImmediate();
-      nesting -= 1;
-      if (nesting === 0) for (const signal of SIGNALS) process.off(signal, raise);
+      await hearSignals();
+      hold("any", -1);
     }
   };
-  return { first: first.signal, second: second.signal, code: () => code, raise, end, whileHandlingSignals };
+  const whileApplying = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    hold("applying", 1);
+    try {
+      return await whileHandlingSignals(work);
+    } finally {
+      hold("applying", -1);
+    }
+  };
+  const whileManyRun = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    hold("many", 1);
+    try {
+      return await work();
+    } finally {
+      hold("many", -1);
+    }
+  };
+  const whiles = { whileHandlingSignals, whileApplying, whileManyRun };
+  return { first: first.signal, second: second.signal, code: () => code, raise, end, ...whiles };
+}
+
+/**
+ * A signal that came during a computation is delivered in the next turn of the event loop at the latest. Two are waited for, as the present
+ * one may be half over.
+ */
+export async function hearSignals(): Promise<void> {
+  for (let turns = 0; turns < 2; turns += 1) await setImmediate();
+}
+
+/** What a container starts: the kernel gives it no signal that it does not handle. */
+const FIRST_PROCESS = 1;
+
+/**
+ * For accounts that are run in this process: no signal is handled before the first plan is carried out, and then all are until `end` is called,
+ * so that what was done is reported.
+ */
+export function handlingFromFirstApply(outer: Interrupt): { readonly interrupt: Interrupt; end(): Promise<void> } {
+  let release: (() => void) | null = null;
+  let held: Promise<void> = Promise.resolve();
+  const whileApplying: Interrupt["whileApplying"] = (work) => {
+    if (release === null) {
+      const ended = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      held = outer.whileHandlingSignals(() => ended);
+    }
+    return outer.whileApplying(work);
+  };
+  // One account's request under way would keep a signal from ending what another computes.
+  const whileHandlingSignals: Interrupt["whileHandlingSignals"] = (work) =>
+    release === null ? work() : outer.whileHandlingSignals(work);
+  return {
+    interrupt: { ...outer, whileApplying, whileHandlingSignals },
+    end: () => {
+      release?.();
+      return held;
+    },
+  };
 }
 
 /** https://nodejs.org/docs/latest-v20.x/api/process.html#processgetactiveresourcesinfo */

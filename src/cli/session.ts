@@ -29,6 +29,7 @@ import type { BaseRequest, OpenedBase } from "./base.ts";
 import { needDialect, resolveDialect, type WithClient, withReader } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ChangedSinceFlags, PlanFlags, UndoFlags } from "./flags.ts";
+import { hearSignals } from "./interrupt.ts";
 import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { printMarkdown } from "./output.ts";
 import { Meter, Progress } from "./progress.ts";
@@ -194,6 +195,8 @@ export async function planIn(session: PlanSession): Promise<Planned> {
       progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
     },
   }).finally(() => progress.end());
+  // Of a fleet's account: what is shown of the plan may take as long as the plan, and a signal has not been heard meanwhile.
+  if (terminal.isCaptured === true) await hearSignals();
   const interrupted = terminal.interrupt.code();
   if (interrupted !== null) return { ok: false, code: interrupted, refused: null };
   if (!result.ok) {

@@ -184,7 +184,8 @@ test("a signal ends the run in order: what was begun is finished, and the rest i
   const child = start(["fleet", "apply", "--yes", "--workers", "2", "--format", "json"], { cwd, env });
   const done = ended(child);
   const service = (accounts[0] as Account).service;
-  while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (service.requests.every(({ method }) => method === "GET"))
+    await new Promise((resolve) => setTimeout(resolve, 10));
   child.kill("SIGTERM");
   const { code, stdout } = await done;
   expect(code).toBe(143);

@@ -64,6 +64,8 @@ export function terminalOf(environment: Readonly<Record<string, string | undefin
     raise: () => {},
     end: () => {},
     whileHandlingSignals,
+    whileApplying: whileHandlingSignals,
+    whileManyRun: whileHandlingSignals,
   };
   return openTerminal(about as unknown as NodeJS.Process, interrupt);
 }

@@ -29,6 +29,8 @@ export function stage(environment: Readonly<Record<string, string>>, { watch }: 
       raise,
       end: () => {},
       whileHandlingSignals: (work) => work(),
+      whileApplying: (work) => work(),
+      whileManyRun: (work) => work(),
     },
     results: look,
     messages: look,

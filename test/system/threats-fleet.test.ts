@@ -1,12 +1,13 @@
 /** What whoever can read or write the queue of a fleet can do: nothing that a worker would not do itself. */
 
 import { chmod, readFile, writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { folder, run } from "../cli/run.ts";
+import { folder, run, start } from "../cli/run.ts";
 import { domainsOf, fileOf, fleetOf } from "../support/fleet.ts";
 import { startedWorker, stopped } from "../support/fleet-worker.ts";
 import { startPostgres, startRedis } from "../support/stores.ts";
@@ -122,6 +123,59 @@ test("no time that a request gives is a consent: an upload that another run may 
   expect(service.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path)).toHaveLength(1);
   await stopped(quick);
 });
+
+/** Whether Tenon handles signals now; else the system ends it. SIGHUP is the one of them for which Node has no handler of its own. */
+async function handlesSignals(pid: number | undefined): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1]}`);
+  return (caught & (1n << BigInt(constants.signals.SIGHUP - 1))) !== 0n;
+}
+
+test("the first signal lets a worker finish what it plans, and the second ends it though it computes: the system does that", async () => {
+  const { url } = await redisClient();
+  const fleet = await fleetOf(1, { latencyMilliseconds: 1_000 });
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const [{ service }] = fleet.accounts as [(typeof fleet.accounts)[number]];
+  const asked = () => service.requests.length;
+  const patient = await startedWorker(options, []);
+  const finished = run(["fleet", "plan"], options);
+  await expect.poll(asked, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0);
+  expect(await stopped(patient)).toMatchObject({ code: 143 });
+  expect((await finished).stdout).toContain("3 to add");
+  service.clearRequests();
+  const hurried = await startedWorker(options, []);
+  const { child } = hurried;
+  const exit = new Promise((resolve) => child.on("exit", (code, signal) => resolve([code, signal])));
+  const planning = run(["fleet", "plan"], options);
+  await expect.poll(asked, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0);
+  expect(await handlesSignals(child.pid)).toBe(true);
+  child.kill("SIGTERM");
+  await expect.poll(() => handlesSignals(child.pid), { timeout: 60_000, interval: 5 }).toBe(false);
+  child.kill("SIGTERM");
+  expect(await exit).toEqual([null, "SIGTERM"]);
+  // Another worker takes the account.
+  const next = await startedWorker(options, []);
+  expect((await planning).stdout).toContain("3 to add");
+  await stopped(next);
+});
+
+test("one signal ends an apply of a fleet that still plans, whatever is computed: nobody handles it before anything is changed", async () => {
+  const fleet = await fleetOf(2);
+  const zones = Array.from({ length: 5 }, (_, index) => `{ domain: z${index}.example, zone_file: z.zone, ${SOA} }`);
+  await writeFile(join(fleet.cwd, "project/z.zone"), "$TTL 300\n$GENERATE 1-10000 n$ A 192.0.2.1\n");
+  const project = `tenon: 1\nvariables: { domain: {} }\ndomains: [${zones.join(", ")}]\n`;
+  await writeFile(join(fleet.cwd, "project/tenon.yaml"), project);
+  const child = start(["fleet", "apply", "--yes"], fleet);
+  const exit = new Promise((resolve) => child.on("exit", (code, signal) => resolve([code, signal])));
+  const requests = () => fleet.accounts.flatMap(({ service }) => service.requests);
+  await expect.poll(() => requests().length, { timeout: 60_000, interval: 5 }).toBeGreaterThan(0);
+  await expect.poll(() => handlesSignals(child.pid), { timeout: 60_000, interval: 5 }).toBe(false);
+  child.kill("SIGTERM");
+  expect(await exit).toEqual([null, "SIGTERM"]);
+  expect(requests().filter(({ method }) => method !== "GET").length).toBe(0);
+});
+
+const SOA = "type: master, soa_email: a@a.example";
 
 test("a record of another type, or whose version is no count, keeps neither a command nor a worker", async () => {
   const { url, client } = await redisClient();

@@ -241,8 +241,7 @@ async function run(
     const changed = areFilesOld ? "A file to upload" : "The account";
     const current = isOld || areFilesOld ? await planWithinShown(session, plan, bounds, flags, changed) : planned;
     if (typeof current === "number") return current;
-    // Signals are handled from the opening of the journal to the report, so that every outcome is reported.
-    return terminal.interrupt.whileHandlingSignals(() => carryOut(session, current, flags, prepared.servers));
+    return terminal.interrupt.whileApplying(() => carryOut(session, current, flags, prepared.servers));
   });
 }
 

@@ -41,6 +41,7 @@ import {
 } from "../fleet-queue.ts";
 import type { FleetTracing } from "../fleet-span.ts";
 import { openTracing } from "../fleet-tracing.ts";
+import { handlingFromFirstApply } from "../interrupt.ts";
 import { sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
@@ -315,8 +316,10 @@ interface ToCarryOut {
 async function carryOut(inner: Terminal, run: ToCarryOut, flags: RunFlags, connect: Connect | null): Promise<ExitCode> {
   const { command, webhook } = run;
   const notices = webhook === null ? null : await openNotices(inner, webhook);
+  const handling = handlingFromFirstApply(inner.interrupt);
+  const terminal = { ...inner, interrupt: handling.interrupt };
   const work = async (): Promise<AccountResult[] | null> => {
-    const ended = await runAll(inner, run, flags, connect).catch(async (error: unknown) => {
+    const ended = await runAll(terminal, run, flags, connect).catch(async (error: unknown) => {
       await notices?.close(AbortSignal.abort());
       throw error;
     });
@@ -324,10 +327,11 @@ async function carryOut(inner: Terminal, run: ToCarryOut, flags: RunFlags, conne
     await notices?.close(inner.interrupt.second);
     return ended;
   };
-  // A command that only reads has nothing to end in order, and code that computes would not notice a signal: the system ends it at once. What
-  // workers have not begun is taken back.
-  const endsInOrder = command === "apply" || queueOf(inner, flags) !== null;
-  const results = await (endsInOrder ? inner.interrupt.whileHandlingSignals(work) : work());
+  // Where nothing is changed there is nothing to end in order, and code that computes would not notice a signal: the system ends it at once.
+  // That goes for an apply, too, until the plan of one account is carried out. What workers have not begun is taken back.
+  const isOfWorkers = queueOf(inner, flags) !== null;
+  const { whileHandlingSignals, whileManyRun } = inner.interrupt;
+  const results = await (isOfWorkers ? whileHandlingSignals(work) : whileManyRun(work).finally(handling.end));
   if (results === null) return EXIT.error;
   return show(inner, { command, accounts: results }, flags);
 }
