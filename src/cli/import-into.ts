@@ -2,7 +2,7 @@
 
 import { readFile, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { writeWhole } from "../files/files.ts";
+import { ChangedMeanwhile, writeWhole } from "../files/files.ts";
 import { whereLinkLeads, whereUsedLinkLeads } from "../files/paths.ts";
 import type { ExistingProject, ImportResult, Selection } from "../import/index.ts";
 import {
@@ -179,13 +179,14 @@ async function addToManifest(
   if (read.slice(mark.length) !== former) return changedMeanwhile(terminal, file);
   const mode = (await stat(path)).mode & PERMISSION_BITS;
   try {
-    await writeWhole(path, mark + text, mode);
+    await writeWhole(path, mark + text, mode, former);
   } catch (error) {
+    if (error instanceof ChangedMeanwhile) return changedMeanwhile(terminal, file);
     const summary = `cannot write to ${join(into.shown, file)}: ${(error as Error).message}`;
     sayError(terminal, { code: "file-unwritable", summary, fix: "The project is as it was." });
     return EXIT.error;
   }
-  const code = await check(terminal, result, into, flags, () => writeWhole(path, read, mode));
+  const code = await check(terminal, result, into, flags, () => restoreUnlessChanged(path, read, mode, text));
   if (code !== EXIT.done) return code;
   if (flags.format === "json") terminal.print(await jsonOf(result, into));
   else terminal.print(importSummary(result, into.shown, join(into.shown, file)));
@@ -220,19 +221,30 @@ async function write(
   if ((await readFile(path, "utf8")).replace(/^\ufeff/, "") !== into.rootText)
     return changedMeanwhile(terminal, ROOT_FILE);
   const mode = (await stat(path)).mode & PERMISSION_BITS;
+  let isPlaced = false;
   // New files first: a root file that names what is not there would be an error meanwhile.
   try {
     await writeProject({ out: into.folder, files: result.files, force: false });
-    if (isExtended) await writeWhole(path, root, mode);
+    isPlaced = true;
+    if (isExtended) await writeWhole(path, root, mode, into.rootText);
   } catch (error) {
-    await undo(result, into);
+    // What this run has not placed is another's, which came first.
+    if (isPlaced) await undo(result, into);
+    if (error instanceof ChangedMeanwhile) return changedMeanwhile(terminal, ROOT_FILE);
     const summary = `cannot write to ${into.shown}: ${(error as Error).message}`;
     sayError(terminal, { code: "file-unwritable", summary, fix: "The project is as it was." });
     return EXIT.error;
   }
   return check(terminal, result, into, flags, async () => {
     await undo(result, into);
-    if (isExtended) await writeWhole(path, into.rootText, mode);
+    if (isExtended) await restoreUnlessChanged(path, into.rootText, mode, root);
+  });
+}
+
+/** What somebody has saved since this run wrote the file stays. */
+async function restoreUnlessChanged(path: string, former: string, mode: number, written: string): Promise<void> {
+  await writeWhole(path, former, mode, written).catch((error: unknown) => {
+    if (!(error instanceof ChangedMeanwhile)) throw error;
   });
 }
 

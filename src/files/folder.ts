@@ -1,7 +1,7 @@
 /** The files of one folder that a command writes: their names, what is in their way, and writing all of them or none. */
 
 import { createHash, randomUUID } from "node:crypto";
-import { lstat, mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
+import { link, lstat, mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { linkText, whereUsedLinkLeads } from "./paths.ts";
@@ -98,8 +98,9 @@ export async function writeFolder({ out, files, force }: FolderRequest): Promise
     for (const { file } of files) {
       const path = join(out, file);
       const isNew = (await lstat(path).catch(() => null)) === null;
-      if (!isNew && !force) throw Object.assign(new Error(`${path} appeared meanwhile`), { code: "EEXIST" });
-      await rename(path + mark, path);
+      if (!isNew && !force) throw appeared(path);
+      if (force) await rename(path + mark, path);
+      else await placeNew(path + mark, path);
       if (isNew) placed.push(path);
     }
   } catch (error) {
@@ -108,6 +109,22 @@ export async function writeFolder({ out, files, force }: FolderRequest): Promise
     for (const folder of made.reverse()) await rmdir(folder).catch(() => undefined);
     throw error;
   }
+}
+
+/** Unlike a renaming, a link takes the place of no file that another run has placed since one looked. */
+async function placeNew(temporary: string, path: string): Promise<void> {
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw appeared(path);
+    // Not every file system has links.
+    return rename(temporary, path);
+  }
+  await rm(temporary);
+}
+
+function appeared(path: string): Error {
+  return Object.assign(new Error(`${path} appeared meanwhile`), { code: "EEXIST" });
 }
 
 /** @returns the folders that were made */

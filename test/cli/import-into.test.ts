@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Seed } from "../../src/emulator/index.ts";
+import { writeFolder } from "../../src/files/folder.ts";
 import { here } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, run } from "./run.ts";
 
@@ -364,5 +365,39 @@ describe("a project that nothing can be added to", () => {
     expectPlain(await run([...edge, "."], { cwd }), 1, ["--owner edge was given", "has no owner", "owner: edge"]);
     expectPlain(await run([...edge, "b"], { cwd }), 1, ["the project of --into is of team"]);
     expectPlain(await run(["import"]), 1, ["neither --out nor --into"]);
+  });
+});
+
+describe("imports into one project at once", () => {
+  test("each that says it is done is in the project, and one that came too late leaves nothing, and the others' files", async () => {
+    for (const names of [
+      ["d0.example", "d1.example", "d2.example"],
+      ["d0.example", "d0.example", "d0.example"],
+      ["d1.example", "d2.example", "d2.example"],
+    ]) {
+      const { cwd, options, tenon } = await project(3, { "tenon.yaml": HEAD });
+      const runs = await Promise.all(names.map((name) => run(["import", "--into", ".", "--domain", name], options)));
+      const done = names.filter((_, index) => runs[index]?.code === 0);
+      expect([names, runs.map(({ code }) => code)]).toEqual([names, expect.arrayContaining([0])]);
+      const declared = (await tenon("show", "--expanded")).stdout.match(/d\d\.example(?=")|d\d\.example$/gm) ?? [];
+      expect([names, [...new Set(declared)].sort()]).toEqual([names, [...new Set(done)].sort()]);
+      const files = await readdir(cwd, { recursive: true });
+      const zones = files.filter((file) => /d\d\.example\.yaml/.test(file));
+      expect([names, zones.length, files.filter((file) => file.endsWith(".new"))]).toEqual([
+        names,
+        new Set(done).size,
+        [],
+      ]);
+    }
+  });
+
+  test("a new file takes the place of none that another run has placed meanwhile", async () => {
+    const out = await folder({});
+    const write = (text: string) => writeFolder({ out, files: [{ file: "zones/a.yaml", text }], force: false });
+    const ended = await Promise.allSettled([write("first"), write("second")]);
+    const which = ended.findIndex(({ status }) => status === "fulfilled");
+    expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await readFile(join(out, "zones/a.yaml"), "utf8")).toBe(["first", "second"][which]);
+    expect(await readdir(join(out, "zones"))).toEqual(["a.yaml"]);
   });
 });
