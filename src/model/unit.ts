@@ -31,8 +31,16 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   valuesOf(live: Live): LiveValues;
   /** The way back from a change: what declares an object that has these values. */
   restate(values: RestatedValues, context: RestateContext<Spec>): Declared<Spec>;
-  /** By an undo: which of the contents an entry leaves to others now. `within` is all that the object holds. Absent: none. */
-  leftToOthers?(own: Declared<Spec> | null, within: readonly Values[]): (values: Values) => boolean;
+  /**
+   * By an undo: which of the contents an entry leaves to others now. Absent: none.
+   * @param within all that the object holds
+   * @param deleted what the run has deleted of it
+   */
+  leftToOthers?(
+    own: Declared<Spec> | null,
+    within: readonly Values[],
+    deleted: readonly Values[],
+  ): (values: Values) => boolean;
   /** Those of `wanted` that the service would refuse beside `staying`, all in one object. Absent: nothing of it is in others. */
   clashing?(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values>;
   /** Of several live objects of an entry's key, those that it can mean; the others are left from before. Absent: all of them. */

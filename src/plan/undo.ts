@@ -242,16 +242,8 @@ class Undoing {
     const { own, unit } = touched;
     const { owner } = this.#run;
     const part = owner !== null && found.owner !== owner && found.sharedWith.includes(owner);
-    const [entry = null] = this.#entriesOf(touched, found);
     const live = found.has.within;
-    // Of another's object only a part that the project still declares is its own.
-    const isLeft =
-      part && entry?.part !== true
-        ? () => true
-        : (unit.leftToOthers?.(
-            entry,
-            live.map((one) => one.values),
-          ) ?? NOT_LEFT);
+    const isLeft = this.#leftToOthers(touched, found, part);
     const isOpen = ({ before, after }: JournalledChange) =>
       ![before, after].some((values) => values !== null && isLeft(values));
     const within_ = touched.within.filter(isOpen);
@@ -280,6 +272,15 @@ class Undoing {
     if (isIdle && within.every((one) => there.has(one))) return;
     if (replaced) this.#warn(touched, newId(own.root, own.id));
     this.#declare(touched, found, values, touched.within.length === 0 && !replaced ? null : within, { part });
+  }
+
+  /** Of another's object only a part that the project still declares is its own. */
+  #leftToOthers(touched: Touched, found: Found, part: boolean): (values: Values) => boolean {
+    const [entry = null] = this.#entriesOf(touched, found);
+    if (part && entry?.part !== true) return () => true;
+    const live = found.has.within.map(({ values }) => values);
+    const deleted = touched.within.flatMap(({ before, after }) => (before !== null && after === null ? [before] : []));
+    return touched.unit.leftToOthers?.(entry, live, deleted) ?? (() => false);
   }
 
   #declare(
@@ -314,7 +315,6 @@ class Undoing {
 
 const NOTHING: ReadonlySet<Values> = new Set();
 const UNCHANGED: Values = {};
-const NOT_LEFT = (): boolean => false;
 
 // Fields and contents, three ways: what the run has made of them and nobody has changed since is taken back.
 

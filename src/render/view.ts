@@ -317,6 +317,7 @@ const NO_CHANGES_WITHIN = "No changes within the targets.";
 /** In Terraform's words. */
 const NOTHING_TO_DESTROY = "No changes. No objects need to be destroyed.";
 const NOTHING_TO_UNDO = "No changes. Nothing that the run did is left to undo.";
+const NOTHING_ELSE_TO_UNDO = "No changes. Nothing else that the run did is left to undo.";
 export const GAPS_HEADING = "Names that will have no answer for a moment; the change itself forces it:";
 
 const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
@@ -348,9 +349,15 @@ export function changedSinceText(
 }
 
 /** The line of a plan without changes. A narrowed run has looked only at its targets. */
-export function noChangesText({ goal, inputs, withheld }: Pick<Plan, "goal" | "inputs" | "withheld">): string {
+export function noChangesText({
+  goal,
+  inputs,
+  withheld,
+  warnings,
+}: Pick<Plan, "goal" | "inputs" | "withheld" | "warnings">): string {
   if (withheld.length > 0) return NO_CHANGES_KEPT;
   if (isNarrowed(inputs)) return NO_CHANGES_WITHIN;
+  if (warnings.some(({ code }) => code === "undo-left")) return NOTHING_ELSE_TO_UNDO;
   return { apply: NO_CHANGES, destroy: NOTHING_TO_DESTROY, undo: NOTHING_TO_UNDO }[goal];
 }
 

@@ -72,6 +72,41 @@ test("a subnet that the project protects now is not deleted by an undo, whatever
   expect(await subnetsOf(service)).toEqual(["a us-east", "s0 10.0.0.0/24"]);
 });
 
+test("a subnet that a protecting entry means by its range is not deleted, with its VPC or alone", async () => {
+  const service = await emulator();
+  const { cwd, apply, tenon } = await project(service);
+  await done(apply("tenon: 1\n"));
+  await done(apply(network("a", S0), "--journal", "vpc.jsonl"));
+  await done(apply(network("a", `${S0}, { label: s1, ipv4: 10.0.1.0/24 }`), "--journal", "run.jsonl"));
+  const protecting = network("a", `${S0}, { label: prod, ipv4: 10.0.1.0/24, protect: true }`);
+  await writeFile(join(cwd, "tenon.yaml"), protecting);
+  for (const journal of ["run.jsonl", "vpc.jsonl"]) {
+    const { code } = await tenon("apply", "--undo", journal, "--yes", ...ALLOW);
+    expect([journal, [4, 6].includes(code ?? 0)]).toEqual([journal, true]);
+    expect(await subnetsOf(service)).toEqual(["a us-east", "s0 10.0.0.0/24", "s1 10.0.1.0/24"]);
+  }
+});
+
+test("what a run deleted of external-dns comes back with its registry, once the project ignores it", async () => {
+  const heritage = '"heritage=external-dns,external-dns/owner=k8s,external-dns/resource=ingress/x/app"';
+  const records = ["app", "a-app"].map((name) => ({ type: "TXT" as const, name, target: heritage.slice(1, -1) }));
+  const app = { type: "A" as const, name: "app", target: "192.0.2.7" };
+  const seeded = {
+    domain: "a.example",
+    soa_email: "a@a.example",
+    tags: ["tenon:platform"],
+    records: [app, ...records],
+  };
+  const service = await emulator({ seed: { domains: [seeded] } });
+  const { cwd, apply, tenon } = await project(service);
+  const before = await recordsOf(service);
+  await done(apply(zone(MX), "--journal", "run.jsonl"));
+  const ignoring = zone(MX, ", ignore: [{ preset: external-dns }]");
+  await writeFile(join(cwd, "tenon.yaml"), ignoring);
+  await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW));
+  expect(await recordsOf(service)).toEqual(before);
+});
+
 test("an undo after a failed verification leaves what its own manifest protects", async () => {
   const service = await emulator();
   const { apply } = await project(service);
@@ -129,7 +164,9 @@ test("records at names that the project shares by now do not come back beside th
   const part = (records: string, names: string) =>
     `tenon: 1\nowner: shop\ndomains: [{ domain: a.example, part: { names: [${names}] }, records: [${records}] }]\n`;
   await done(shop.apply(part("{ type: A, name: shop, target: 198.51.100.7 }", 'shop, "*.shop"')));
-  expect((await done(owner.tenon("undo", "run.jsonl"))).stdout).toContain("Nothing that the run did is left to undo.");
+  expect((await done(owner.tenon("undo", "run.jsonl"))).stdout).toContain(
+    "Nothing else that the run did is left to undo.",
+  );
   await done(owner.tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW));
   expect(await recordsOf(service)).toEqual(["A shop 198.51.100.7", "MX  mail.example"]);
 });

@@ -17,7 +17,7 @@ import { isBulk } from "../bulk.ts";
 import { annotationsOf, rootAddresses } from "../common.ts";
 import { rootLabels, splitDescription, wantedOwner } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
-import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
+import { isProtectedBy, type NetworkSpec, type SubnetSpec } from "./manifest.ts";
 import { misspeltRegions } from "./regions.ts";
 import { likelyRenames } from "./renames.ts";
 
@@ -267,7 +267,8 @@ function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, vpcEntry: Dec
 
 /** Of a subnet that an undo takes away. */
 function protectionIn(vpcEntry: Declared<NetworkSpec> | null, live: WireSubnet | null): boolean | null {
-  return vpcEntry?.spec.protection?.get(live?.label ?? "") ?? null;
+  const protection = vpcEntry?.spec.protection;
+  return protection === undefined || live === null ? null : isProtectedBy(protection, live);
 }
 
 function rangeChange({ desired, live }: SubnetMatch, root: Address): { range?: RangeChange } {

@@ -341,6 +341,17 @@ function writeNetwork({ label, region, description, subnets }: NetworkSpec): Wri
 
 // A declared network: what a VPC entry of a manifest comes to.
 
+export type Protection = ReadonlyMap<string, boolean | null>;
+
+/** null: whether it is protected is its VPC's. */
+export function isProtectedBy(
+  protection: Protection,
+  { label, ipv4 }: { readonly label: string; readonly ipv4: string },
+): boolean | null {
+  const said = [protection.get(label), protection.get(ipv4)];
+  return said.includes(true) ? true : (said.find((one) => typeof one === "boolean") ?? null);
+}
+
 export interface NetworkSpec {
   readonly label: string;
   readonly region: string;
@@ -348,8 +359,8 @@ export interface NetworkSpec {
   readonly description: string | null | undefined;
   /** null: not managed. */
   readonly subnets: readonly SubnetSpec[] | null;
-  /** By an undo: the `protect` of the subnets that the project declares now, by label, also of those that the undo takes away. */
-  readonly protection?: ReadonlyMap<string, boolean | null>;
+  /** By an undo: the `protect` of the subnets that the project declares now, by label and by range, also of those that the undo takes away. */
+  readonly protection?: Protection;
 }
 
 export interface SubnetSpec {

@@ -7,7 +7,7 @@ import type { LiveValues, RestateContext, RestatedValues } from "../../model/uni
 import { UNSTATED } from "../common.ts";
 import { subnetValues, vpcValues } from "./diff.ts";
 import type { LiveNetwork } from "./live.ts";
-import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
+import { isProtectedBy, type NetworkSpec, type SubnetSpec } from "./manifest.ts";
 import { overlaps } from "./ranges.ts";
 
 export function valuesOfNetwork({ vpc }: LiveNetwork): LiveValues {
@@ -26,10 +26,10 @@ export function restateNetwork(
   { own, span }: RestateContext<NetworkSpec>,
 ): Declared<NetworkSpec> {
   const label = String(values["label"]);
-  const kept = new Map((own?.spec.subnets ?? []).map((subnet) => [subnet.label, subnet.protect]));
+  const protection = protectionOf(own?.spec.subnets ?? []);
   const subnets = within?.map((subnet): SubnetSpec => {
-    const name = String(subnet["label"]);
-    return { label: name, ipv4: String(subnet["ipv4"]), protect: kept.get(name) ?? null, span, note: null };
+    const named = { label: String(subnet["label"]), ipv4: String(subnet["ipv4"]) };
+    return { ...named, protect: isProtectedBy(protection, named), span, note: null };
   });
   return {
     unit: "network",
@@ -43,9 +43,18 @@ export function restateNetwork(
       region: String(values["region"]),
       description: String(values["description"] ?? ""),
       subnets: subnets ?? null,
-      protection: kept,
+      protection,
     },
   };
+}
+
+/** An entry means a subnet by its label, or by its range while it is to be renamed. No label is a range. */
+function protectionOf(subnets: readonly SubnetSpec[]): Map<string, boolean | null> {
+  const protection = new Map<string, boolean | null>();
+  for (const { label, ipv4, protect } of subnets) {
+    for (const mark of [label, ipv4]) protection.set(mark, protection.get(mark) === true ? true : protect);
+  }
+  return protection;
 }
 
 /** A subnet whose label is taken, or a part of whose range is. */

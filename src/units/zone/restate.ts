@@ -60,12 +60,26 @@ export function restateZone(
   };
 }
 
-/** What the entry ignores, shares, or has outside of its part. */
-export function leftToOthers(own: Declared<ZoneSpec> | null, within: readonly Values[]): (values: Values) => boolean {
+/**
+ * What the entry ignores, shares, or has outside of its part. What it ignores comes back if the run deleted it and nothing stands in its
+ * place: whoever keeps it may find it by its registry record, which is gone as well.
+ */
+export function leftToOthers(
+  own: Declared<ZoneSpec> | null,
+  within: readonly Values[],
+  deleted: readonly Values[],
+): (values: Values) => boolean {
   if (own === null) return () => false;
   const { spec } = own;
-  const patterns = ignoring(spec.ignore, spec.domain, within as readonly RecordValues[], (record) => record);
-  return (values) => isOthersName(String(values["name"]), spec) || patterns.ignores(values as RecordValues);
+  const patterns = ignoring(spec.ignore, spec.domain, [...within, ...deleted], (values) => values as RecordValues);
+  const [gone, there] = [new Set(deleted), new Set(within.map(setOf))];
+  const comesBack = (values: Values): boolean => gone.has(values) && !there.has(setOf(values));
+  return (values) =>
+    isOthersName(String(values["name"]), spec) || (patterns.ignores(values as RecordValues) && !comesBack(values));
+}
+
+function setOf({ type, name }: Values): string {
+  return `${String(type)} ${String(name)}`;
 }
 
 function namesIn(list: Json | undefined): readonly string[] {
