@@ -393,11 +393,13 @@ describe("imports into one project at once", () => {
 
   test("a new file takes the place of none that another run has placed meanwhile", async () => {
     const out = await folder({});
+    await mkdir(join(out, "zones"));
     const write = (text: string) => writeFolder({ out, files: [{ file: "zones/a.yaml", text }], force: false });
-    const ended = await Promise.allSettled([write("first"), write("second")]);
+    const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`);
+    const ended = await Promise.allSettled(texts.map(write));
     const which = ended.findIndex(({ status }) => status === "fulfilled");
     expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(await readFile(join(out, "zones/a.yaml"), "utf8")).toBe(["first", "second"][which]);
+    expect(await readFile(join(out, "zones/a.yaml"), "utf8")).toBe(texts[which]);
     expect(await readdir(join(out, "zones"))).toEqual(["a.yaml"]);
   });
 });
