@@ -79,7 +79,7 @@ export async function findCheckoutLink(path: string): Promise<{ link: string; le
   // A real path at all times, so that its parent is what `..` means, as for the system: behind a link it is not what the name says.
   let current = isAbsolute(path) ? parse(path).root : process.cwd();
   let followed = 0;
-  const rest = path.split(sep);
+  let rest = path.split(sep);
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = join(current, name);
     const target = await readlink(next).catch(() => null);
@@ -92,7 +92,7 @@ export async function findCheckoutLink(path: string): Promise<{ link: string; le
     const checkout = await checkoutAround(current);
     if (checkout === null) {
       if (isAbsolute(target)) current = parse(target).root;
-      rest.unshift(...target.split(sep));
+      rest = [...target.split(sep), ...rest];
       continue;
     }
     const real = await realpath(next).catch(() => null);
