@@ -435,38 +435,31 @@ function parseList(output: Buffer): Listed | string {
   }
   if (entries.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
   if (submodules.length > MAX_SUBMODULES) return `it has more than ${MAX_SUBMODULES} submodules`;
-  const through = pathsThroughLinks(entries);
-  const forged = [...through].find(([link, path]) => path.startsWith(`${link}/`));
-  if (forged !== undefined) return `it holds the path ${forged[1]} beneath a link`;
-  const made = entries.filter(({ path }) => !through.has(path));
-  return bytes > MAX_FOLDER_BYTES
-    ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB`
-    : { entries: made, submodules };
+  // Some file systems ignore case: there, a link could be made through another one.
+  const foldedLinks = entries.flatMap((entry) => (entry.isLink ? [{ ...entry, path: entry.path.toLowerCase() }] : []));
+  const through = throughLink(entries) ?? throughLink(foldedLinks);
+  if (through !== null) return `it holds the path ${through} beneath a link`;
+  return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : { entries, submodules };
 }
 
-/**
- * Symbolic links beneath which there is a file, each with one of these: git makes no such tree, but one can be forged. A link `README`
- * beside a folder `readme` counts, as some file systems ignore case: it is in no base.
- */
-function pathsThroughLinks(entries: readonly Entry[]): ReadonlyMap<string, string> {
-  const through = new Map<string, string>();
-  const links = entries.flatMap(({ path, isLink }) => (isLink ? [{ path, lower: `${path.toLowerCase()}/` }] : []));
-  if (links.length === 0) return through;
-  links.sort((a, b) => compareText(a.lower, b.lower));
+/** The path of an entry beneath a symbolic link: git makes no such tree, but one can be forged. */
+function throughLink(entries: readonly Entry[]): string | null {
+  const links = entries.flatMap(({ path, isLink }) => (isLink ? [`${path}/`] : [])).sort(compareText);
+  if (links.length === 0) return null;
   // What stands beneath a link comes right behind it in this order.
-  const sorted = entries.map(({ path }) => ({ path, lower: path.toLowerCase() }));
-  sorted.sort((a, b) => compareText(a.lower, b.lower));
+  const sorted = entries.map(({ path }) => path).sort(compareText);
   let next = 0;
-  for (const { path, lower } of links) {
-    while (next < sorted.length && compareText(sorted[next]?.lower ?? "", lower) < 0) next += 1;
+  for (const link of links) {
+    while (next < sorted.length && compareText(sorted[next] ?? "", link) < 0) next += 1;
     const found = sorted[next];
-    if (found?.lower.startsWith(lower) === true) through.set(path, found.path);
+    if (found?.startsWith(link) === true) return found;
   }
-  return through;
+  return null;
 }
 
 /**
- * Symbolic links are made last, so that no file is written through one. Whoever reads a link checks where it leads.
+ * Symbolic links are made last, so that no file is written through one. Whoever reads a link checks where it leads. A link `README` beside a
+ * folder `readme` cannot be made where case is ignored, and is in no checkout there either.
  * @returns why the folder is unusable, as a clause; null if it was written
  */
 async function writeEntries(entries: readonly Entry[], blobs: Buffer, into: string): Promise<string | null> {
@@ -484,7 +477,11 @@ async function writeEntries(entries: readonly Entry[], blobs: Buffer, into: stri
       if (target !== "" && Buffer.byteLength(target) <= MAX_TARGET_BYTES) links.push({ path, target });
     } else await writeNew(into, path, (file) => writeFile(file, content, { flag: "wx" }));
   }
-  for (const { path, target } of links) await writeNew(into, path, (file) => symlink(target, file));
+  for (const { path, target } of links) {
+    await writeNew(into, path, (file) => symlink(target, file)).catch((error: unknown) => {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    });
+  }
   return null;
 }
 

@@ -4,8 +4,8 @@ import type { Places } from "../manifest/positions.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 
-/** Services make longer tokens. What is shorter is a slip, and is shown. */
-const MIN_TOKEN_CHARACTERS = 16;
+/** Services make longer tokens, of these characters and with digits. What is otherwise is a slip, a path or a command, and is shown. */
+const TOKEN = /^(?=.*\d)[\w.~+=-]{16,}$/;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 /** Tokens of the service, of which some could be a variable's name. */
 const HEXADECIMAL = /^[\da-fA-F]{20,}$/;
@@ -47,7 +47,7 @@ function findLiteral(holder: JsonObject, places: Places): Span | null {
 function isLiteral(value: Json | undefined): boolean {
   if (typeof value !== "string" && typeof value !== "number") return false;
   const text = String(value);
-  return text.length >= MIN_TOKEN_CHARACTERS && (!VARIABLE.test(text) || HEXADECIMAL.test(text));
+  return TOKEN.test(text) && (!VARIABLE.test(text) || HEXADECIMAL.test(text));
 }
 
 /** The text keeps its length and its lines, so that every position in it stays true. */

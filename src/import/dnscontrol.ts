@@ -446,7 +446,9 @@ function targetText(record: JsonValue): { readonly text: string } | "disagree" |
   if (strings.length < items.length) return "disagree";
   if (strings.length > 0) {
     const text = strings.join("");
-    return target === undefined || target === "" || target === text || target === strings[0] ? { text } : "disagree";
+    // Versions differ in what they put there: nothing, the first string, all of them, or each in quotes.
+    const quoted = strings.map((one) => `"${one.replace(/[\\"]/g, "\\$&")}"`).join(" ");
+    return [undefined, "", text, strings[0], quoted].includes(target) ? { text } : "disagree";
   }
   // Newer types of record have their data elsewhere, and an empty target.
   return target === undefined || (target === "" && entryAt(record, "fields") !== undefined) ? null : { text: target };

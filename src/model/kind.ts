@@ -1,6 +1,6 @@
 /** Kinds of resource: what the generic parts ask of each kind, as data that its unit states. */
 
-import type { Address, Kind, UnitName, Values } from "./resource.ts";
+import type { Address, Kind, ObjectId, UnitName, Values } from "./resource.ts";
 
 /** What there is to know of a kind without knowing what it is for. */
 export interface KindFacts {
@@ -10,6 +10,8 @@ export interface KindFacts {
   readonly words: readonly [one: string, many: string];
   /** The field that holds its name, which a heading shows already. */
   readonly nameField: string;
+  /** The name that an object of this id has for a moment while several exchange theirs. Absent: they cannot. */
+  readonly temporaryName?: (id: ObjectId) => string;
   /** Two runs can both make one. Absent: the service refuses the second. */
   readonly canBeDuplicated?: true;
   /** Its objects are told apart by their values alone: any of several equal ones will do. Absent: they are told apart by their ids. */

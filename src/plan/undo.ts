@@ -192,7 +192,7 @@ class Undoing {
     const { values, within: contents } = made.has;
     // What a copy or a transfer brought with it, nobody knows: all of it goes.
     const cameWithMore = own.after?.["create_from"] !== undefined;
-    const inIt = mergeContents(contents, within);
+    const inIt = mergeContents(contents, within, unit);
     // Of what was not finished the fields may still be others, but never the name.
     const isTouched = differingFields(own.after, values).some(
       (field) => own.isDone || field === unit.kinds[0].nameField,
@@ -252,13 +252,14 @@ class Undoing {
     }
     const left = live.filter(({ values }) => isLeft(values)).map(({ values }) => values);
     const replaced = own.isBegun && own.action === "replace";
-    const fields = own.isBegun ? mergeFields(own, found.has.values) : UNCHANGED;
+    const fields = own.isBegun ? mergeFields(own, found.has.values, unit) : UNCHANGED;
     if (fields === "conflict") {
       this.#conflict(unit.kinds[0].kind, found.id, { ...found.has.values, ...own.before });
     }
     const inIt = mergeContents(
       live.filter(({ values }) => !isLeft(values)),
       within_,
+      unit,
     );
     const clashing = unit.clashing?.(inIt.restored, [...inIt.staying, ...left]) ?? NOTHING;
     for (const { id, kind, after } of inIt.conflicts) this.#conflict(kind, id, after);
@@ -319,12 +320,12 @@ const UNCHANGED: Values = {};
 // Fields and contents, three ways: what the run has made of them and nobody has changed since is taken back.
 
 /** @returns the fields to set; empty if all are already as they were */
-function mergeFields(change: JournalledChange, live: Values): Values | "conflict" {
+function mergeFields(change: JournalledChange, live: Values, unit: Unit): Values | "conflict" {
   const { before, after } = change;
   const fields: Record<string, Json> = {};
   for (const field of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])) {
     const [was, made, is] = [before?.[field] ?? EMPTY, after?.[field] ?? EMPTY, live[field] ?? EMPTY];
-    const isBetween = isLeftBetween(change, field, is);
+    const isBetween = isLeftBetween(change, field, is, unit);
     if (isSame(is, was) || (isSame(was, made) && !isBetween)) continue;
     if (!isSame(is, made) && !isBetween) return "conflict";
     fields[field] = field === "owner" ? (before?.[field] ?? null) : was === EMPTY ? [] : was;
@@ -332,9 +333,14 @@ function mergeFields(change: JournalledChange, live: Values): Values | "conflict
   return fields;
 }
 
-/** A run that ended half-way leaves what it had set for a moment: a name while names are exchanged, a status while a zone is converted. */
-function isLeftBetween({ isDone, sent }: JournalledChange, field: string, is: Json): boolean {
-  return !isDone && sent.some((values) => values[field] !== undefined && isSame(values[field], is));
+/**
+ * A run that ended half-way leaves what it had set for a moment: a name while names are exchanged, a status while a zone is converted. So
+ * does an undo of it.
+ */
+function isLeftBetween({ kind, id, sent }: JournalledChange, field: string, is: Json, unit: Unit): boolean {
+  const { nameField, temporaryName } = unit.kinds.find((facts) => facts.kind === kind) ?? unit.kinds[0];
+  if (field === nameField && id !== null && is === temporaryName?.(id)) return true;
+  return sent.some((values) => values[field] !== undefined && isSame(values[field], is));
 }
 
 /** Of a field that only one side has. */
@@ -369,7 +375,7 @@ interface MergedContents {
 }
 
 /** First all that is as the run made it is found, by its id where that is known; then what is as it was before; the rest was changed since. */
-function mergeContents(live: readonly Within[], changes: readonly JournalledChange[]): MergedContents {
+function mergeContents(live: readonly Within[], changes: readonly JournalledChange[], unit: Unit): MergedContents {
   const rest = new Set(live);
   const byId = new Map(live.map((item) => [item.id, item]));
   // The first of them is the last of its list, from which what is taken is dropped.
@@ -392,7 +398,7 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     const id = idOf(change);
     if (after === null || (id === null && !change.mayBeMade)) return true;
     const item = id === null ? equal(after) : byId.get(id);
-    if (item === undefined || !isAsMade(item.values, change) || !take(item)) return true;
+    if (item === undefined || !isAsMade(item.values, change, unit) || !take(item)) return true;
     if (before !== null) restored.push(before);
     return false;
   });
@@ -415,8 +421,8 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     const item = id === null ? undefined : byId.get(id);
     if (item !== undefined && rest.has(item)) conflicts.push({ kind, id: item.id, after: before });
     else if (before === null) continue;
-    // The run ended between the delete and the create of a replace.
-    else if (change.action === "replace" && change.madeId === null) restored.push(before);
+    // The run deleted it: what it or an undo was to make in its place is not there.
+    else if (change.action === "replace") restored.push(before);
     else gone.push(key);
   }
   const staying = [...rest, ...settled].map(({ values }) => values);
@@ -431,14 +437,13 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
 }
 
 /** As the run made it, or left it between two of its requests. */
-function isAsMade(values: Values, change: JournalledChange): boolean {
+function isAsMade(values: Values, change: JournalledChange, unit: Unit): boolean {
   const { after } = change;
   if (isEqual(values, after)) return true;
-  if (change.isDone || change.sent.length === 0) return false;
   const fields = new Set([...Object.keys(values), ...Object.keys(after ?? {})]);
   return [...fields].every((field) => {
     const is = values[field] ?? EMPTY;
-    return isSame(is, after?.[field] ?? EMPTY) || isLeftBetween(change, field, is);
+    return isSame(is, after?.[field] ?? EMPTY) || isLeftBetween(change, field, is, unit);
   });
 }
 

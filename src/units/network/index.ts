@@ -12,6 +12,7 @@ import {
   objectionToVpcDelete,
   recogniseNetwork,
   subnetsMadeWith,
+  temporaryLabel,
   vpcDuplicateKey,
   vpcLikeness,
 } from "./steps.ts";
@@ -19,9 +20,12 @@ import {
 export const network: Unit<NetworkSpec, LiveNetwork> = {
   name: "network",
   kinds: [
-    { kind: "vpc", words: ["VPC", "VPCs"], nameField: "label", canBeDuplicated: true },
+    { kind: "vpc", words: ["VPC", "VPCs"], nameField: "label", temporaryName: temporaryLabel, canBeDuplicated: true },
     // Not `canBeDuplicated`: subnets of one VPC cannot overlap, so the service refuses a second equal subnet.
-    { kind: "vpc_subnet", words: ["subnet", "subnets"], nameField: "label", line: { value: "ipv4" } },
+    {
+      ...{ kind: "vpc_subnet", words: ["subnet", "subnets"], nameField: "label", temporaryName: temporaryLabel },
+      line: { value: "ipv4" },
+    },
   ],
   spec: networkSpec,
   read: readNetworks,

@@ -57,7 +57,7 @@ function protectionOf(subnets: readonly SubnetSpec[]): Map<string, boolean | nul
   return protection;
 }
 
-/** A subnet whose label is taken, or a part of whose range is. */
+/** A subnet whose label is taken, or a part of whose range is; and one of a forged journal that has no range. */
 export function clashingSubnets(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values> {
   const labels = new Set(staying.map(({ label }) => label));
   const placed = [...wanted, ...staying].flatMap((subnet) => {
@@ -69,6 +69,8 @@ export function clashingSubnets(wanted: readonly Values[], staying: readonly Val
     isStaying.has(a) === isStaying.has(b) ? [] : [isStaying.has(a) ? b : a],
   );
   const found = new Set(overlapping);
-  for (const subnet of wanted) if (labels.has(subnet["label"])) found.add(subnet);
+  for (const subnet of wanted) {
+    if (labels.has(subnet["label"]) || readRange(String(subnet["ipv4"])) === null) found.add(subnet);
+  }
   return found;
 }
