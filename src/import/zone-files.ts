@@ -6,7 +6,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { isAtOrBelow, nameProblem } from "../dns/name.ts";
 import { toAscii } from "../dns/unicode.ts";
 import { findOrigin, type IncludedFile, readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
-import { isPrivate, isWithin, whereLinkLeads } from "../files/paths.ts";
+import { findCheckoutLink, isPrivate, isWithin, whereLinkLeads } from "../files/paths.ts";
 import type { Diagnostic, Sources } from "../model/diagnostic.ts";
 import { Collected, type CollectOptions, type Import, type NamedEmail } from "./collect.ts";
 
@@ -265,6 +265,8 @@ const MAX_LOOKED_AT_BYTES = 4096;
 export async function readSource(path: string, file: string, sources: Sources): Promise<SourceText> {
   // An error in a file is shown with its lines, so a private file must not be read.
   if ((await whereLinkLeads(path, "/")) === "private") return noFile(HIDDEN);
+  if ((await findCheckoutLink(path))?.led === "checkout")
+    return noFile("it leads out of its checkout by a symbolic link");
   const bytes = await readBytes(path);
   if (typeof bytes === "string") return noFile(bytes);
   const what = otherThanText(bytes);

@@ -10,7 +10,8 @@ import { link } from "./hostile.ts";
 const MANIFEST =
   "tenon: 1\nvpcs: [{ label: prod, region: us-east }]\ndomains: [{ domain: a.test, type: master, soa_email: a@a.test, records: [{ name: www, type: A, targets: [192.0.2.1] }] }]\n";
 const FLEET = "fleet: 1\naccounts:\n  - { name: a1, project: infra, token: { env: TENON_TOKEN }, base_url: URL }\n";
-const REFUSED = /leads\s+(?:out|into)[\s\S]*by\s+a\s+symbolic\s+link|error\[(?:journal-symlink|outside-project)\]/;
+const REFUSED =
+  /leads\s+(?:out|into)[\s\S]*by\s+a\s+symbolic\s+link|it is a link into a folder of git|error\[(?:journal-symlink|outside-project)\]/;
 
 /** A checkout whose `tools` is the working folder, and beside the checkout a folder of the user's. */
 async function checkout() {
@@ -54,6 +55,7 @@ const READS = (file: string, inFolder: string): string[][] => [
   ["ticket", "open", "--summary", "s", "--file", file],
   ["plan", "../infra", "--var-file", file],
   ["plan", "../infra", "--var-file", `${inFolder}/config`],
+  ...["zone", "octodns", "dnscontrol", "terraform"].map((from) => ["import", "--from", from, file, "--out", "-"]),
   ["fleet", "list", `${inFolder}/config`],
   ["fleet", "init", "--from", `${inFolder}/config`, "--out", "-"],
 ];
