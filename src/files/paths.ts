@@ -104,15 +104,21 @@ export async function findCheckoutLink(path: string): Promise<{ link: string; le
   return null;
 }
 
-/** The nearest folder at or above a real one that git has checked out, or else that holds a project (an archive's has no `.git`). */
+/**
+ * The nearest folder at or above a real one that git has checked out. An archive's has no `.git`: then it is the outermost that holds a
+ * project, in whose folders may be other projects.
+ */
 async function checkoutAround(folder: string): Promise<string | null> {
-  return (await nearestWith(".git", folder)) ?? (await nearestWith("tenon.yaml", folder));
+  let project: string | null = null;
+  for (let at = folder; ; at = dirname(at)) {
+    if (await isThere(join(at, ".git"))) return at;
+    if (await isThere(join(at, "tenon.yaml"))) project = at;
+    if (dirname(at) === at) return project;
+  }
 }
 
-async function nearestWith(entry: string, folder: string): Promise<string | null> {
-  const found = await lstat(join(folder, entry)).catch(() => null);
-  if (found !== null) return folder;
-  return dirname(folder) === folder ? null : nearestWith(entry, dirname(folder));
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null;
 }
 
 /** @returns a clause on what was found */
