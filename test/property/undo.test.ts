@@ -10,6 +10,8 @@ import { type World, worlds } from "./world.ts";
 import { IMAGE, IMAGE_FILE } from "./world-images.ts";
 
 const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 40);
+/** The same worlds in each run, unless other ones are asked for: what goes wrong half-way has no end of variants. */
+const SEED = Number(process.env["TENON_PROPERTY_SEED"] ?? 20_261_127);
 /** Nobody sends the data of unfinished uploads of the seed any more. */
 const LATER_SECONDS = 2 * 3600;
 
@@ -35,7 +37,7 @@ test("what an apply whose writes fail here and there has done, an undo takes bac
     fc.asyncProperty(worlds, every, fc.option(every), async (world, applied, undone) => {
       await undoesFailed(world, applied, undone);
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, seed: SEED },
   );
 });
 
