@@ -7,10 +7,23 @@ import isEqual from "fast-deep-equal";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JournalledChange, JournalledRun } from "../model/journal.ts";
+import { factsOf } from "../model/kind.ts";
 import type { Live } from "../model/live.ts";
-import type { Address, Json, Kind, ObjectId, Values } from "../model/resource.ts";
+import type { Json, Kind, ObjectId, Values } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
 import type { LiveValues, Unit } from "../model/unit.ts";
+import {
+  copiedWith,
+  type Explanation,
+  goneSince,
+  inTheWay,
+  leftAlone,
+  MANIFEST_STAYS,
+  madeByWhom,
+  nameTaken,
+  newId,
+  notRestorable,
+} from "./undo-warnings.ts";
 
 /** Something that the undo would take back, and that somebody has changed since: shown as blocked. */
 export interface UndoConflict {
@@ -197,7 +210,7 @@ class Undoing {
     const isTouched = differingFields(own.after, values).some(
       (field) => own.isDone || field === unit.kinds[0].nameField,
     );
-    if (isTouched || (!cameWithMore && inIt.wanted.length > 0)) {
+    if (isTouched || (!cameWithMore && inIt.restored.length + inIt.staying.length > 0)) {
       this.#conflict(unit.kinds[0].kind, made.id, null);
     }
     if (cameWithMore) this.#warn(touched, copiedWith(own.root, contents.length));
@@ -242,37 +255,53 @@ class Undoing {
     const { own, unit } = touched;
     const { owner } = this.#run;
     const part = owner !== null && found.owner !== owner && found.sharedWith.includes(owner);
-    const live = found.has.within;
     const isLeft = this.#leftToOthers(touched, found, part);
-    const isOpen = ({ before, after }: JournalledChange) =>
-      ![before, after].some((values) => values !== null && isLeft(values));
-    const within_ = touched.within.filter(isOpen);
-    if (within_.length < touched.within.length) {
-      this.#warn(touched, leftToOthers(own.root, touched.within.length - within_.length));
+    const left: Values[] = [];
+    const open: Within[] = [];
+    for (const item of found.has.within) {
+      if (isLeft(item.values)) left.push(item.values);
+      else open.push(item);
     }
-    const left = live.filter(({ values }) => isLeft(values)).map(({ values }) => values);
-    const replaced = own.isBegun && own.action === "replace";
+    const changes = touched.within.filter(({ before, after }) =>
+      [before, after].every((values) => values === null || !isLeft(values)),
+    );
+    if (changes.length < touched.within.length) {
+      this.#warn(touched, leftAlone(own.root, touched.within.length - changes.length));
+    }
+    const isReplaced = own.isBegun && own.action === "replace";
     const fields = own.isBegun ? mergeFields(own, found.has.values, unit) : UNCHANGED;
     if (fields === "conflict") {
       this.#conflict(unit.kinds[0].kind, found.id, { ...found.has.values, ...own.before });
     }
-    const inIt = mergeContents(
-      live.filter(({ values }) => !isLeft(values)),
-      within_,
-      unit,
-    );
+    const inIt = mergeContents(open, changes, unit);
     const clashing = unit.clashing?.(inIt.restored, [...inIt.staying, ...left]) ?? NOTHING;
     for (const { id, kind, after } of inIt.conflicts) this.#conflict(kind, id, after);
     for (const key of inIt.gone) this.#warn(touched, goneSince(key));
     for (const values of clashing) this.#warn(touched, inTheWay(own.root, values));
-    const within = [...left, ...inIt.wanted.filter((values) => !clashing.has(values))];
+    const restored = inIt.restored.filter((values) => !clashing.has(values));
+    const within = [...left, ...inIt.staying, ...restored];
     const values = fields === "conflict" ? found.has.values : { ...found.has.values, ...fields };
     const isSame = fields !== "conflict" && Object.keys(fields).length === 0;
-    const isIdle = isSame && inIt.conflicts.length === 0 && within.length === live.length;
-    const there = new Set(isIdle ? live.map((one) => one.values) : []);
-    if (isIdle && within.every((one) => there.has(one))) return;
-    if (replaced) this.#warn(touched, newId(own.root, own.id));
-    this.#declare(touched, found, values, touched.within.length === 0 && !replaced ? null : within, { part });
+    if (isSame && inIt.conflicts.length === 0 && restored.length === 0 && within.length === found.has.within.length) {
+      return;
+    }
+    if (isReplaced) this.#warn(touched, newId(own.root, own.id));
+    this.#warnOfNewIds(touched, open, changes, new Set(restored));
+    this.#declare(touched, found, values, touched.within.length === 0 && !isReplaced ? null : within, { part });
+  }
+
+  /** Of what is restored in an object, and is not there any more under its id. */
+  #warnOfNewIds(
+    touched: Touched,
+    live: readonly Within[],
+    changes: readonly JournalledChange[],
+    restored: ReadonlySet<Values>,
+  ): void {
+    const there = new Set(live.map(({ id }) => id));
+    for (const { key, kind, id, before } of changes) {
+      const isMadeAnew = before !== null && restored.has(before) && id !== null && !there.has(id);
+      if (isMadeAnew && factsOf(touched.unit, kind).identifiedByValues !== true) this.#warn(touched, newId(key, id));
+    }
   }
 
   /** Of another's object only a part that the project still declares is its own. */
@@ -309,8 +338,8 @@ class Undoing {
     this.#conflicts.push({ kind, id, after, run: this.#run.started });
   }
 
-  #warn({ own }: Touched, said: Pick<Diagnostic, "code" | "summary" | "detail" | "fix">): void {
-    this.#warnings.push({ ...said, severity: "warning", span: own.span, address: own.root });
+  #warn({ own }: Touched, explanation: Explanation): void {
+    this.#warnings.push({ ...explanation, severity: "warning", span: own.span, address: own.root });
   }
 }
 
@@ -325,7 +354,7 @@ function mergeFields(change: JournalledChange, live: Values, unit: Unit): Values
   const fields: Record<string, Json> = {};
   for (const field of new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])) {
     const [was, made, is] = [before?.[field] ?? EMPTY, after?.[field] ?? EMPTY, live[field] ?? EMPTY];
-    const isBetween = isLeftBetween(change, field, is, unit);
+    const isBetween = isLeftBetween(change, field, live, unit);
     if (isSame(is, was) || (isSame(was, made) && !isBetween)) continue;
     if (!isSame(is, made) && !isBetween) return "conflict";
     fields[field] = field === "owner" ? (before?.[field] ?? null) : was === EMPTY ? [] : was;
@@ -335,12 +364,17 @@ function mergeFields(change: JournalledChange, live: Values, unit: Unit): Values
 
 /**
  * A run that ended half-way leaves what it had set for a moment: a name while names are exchanged, a status while a zone is converted. So
- * does an undo of it.
+ * does an undo of it, by which other fields are back already. Otherwise somebody has set it since.
  */
-function isLeftBetween({ kind, id, sent }: JournalledChange, field: string, is: Json, unit: Unit): boolean {
-  const { nameField, temporaryName } = unit.kinds.find((facts) => facts.kind === kind) ?? unit.kinds[0];
+function isLeftBetween(change: JournalledChange, field: string, live: Values, unit: Unit): boolean {
+  const { kind, id, before, after, sent, isDone } = change;
+  const is = live[field] ?? EMPTY;
+  const { nameField, temporaryName } = factsOf(unit, kind);
   if (field === nameField && id !== null && is === temporaryName?.(id)) return true;
-  return sent.some((values) => values[field] !== undefined && isSame(values[field], is));
+  if (!sent.some((values) => values[field] !== undefined && isSame(values[field], is))) return false;
+  const isBack = (other: string, was: Json) =>
+    !isSame(was, after?.[other] ?? EMPTY) && isSame(live[other] ?? EMPTY, was);
+  return !isDone || Object.entries(before ?? {}).some(([other, was]) => other !== field && isBack(other, was));
 }
 
 /** Of a field that only one side has. */
@@ -365,8 +399,6 @@ function comparable(value: Json): string {
 type Within = LiveValues["within"][number];
 
 interface MergedContents {
-  /** All that shall be there: what is restored, and what stays as it is. */
-  readonly wanted: readonly Values[];
   readonly restored: readonly Values[];
   readonly staying: readonly Values[];
   readonly conflicts: readonly { readonly kind: Kind; readonly id: ObjectId; readonly after: Values | null }[];
@@ -410,9 +442,9 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     return false;
   });
   const conflicts: { kind: Kind; id: ObjectId; after: Values | null }[] = [];
-  const gone: string[] = [];
+  const missing: JournalledChange[] = [];
   for (const change of open) {
-    const { key, kind, before, after } = change;
+    const { kind, before, after } = change;
     if (after === null) {
       if (before !== null) restored.push(before);
       continue;
@@ -423,7 +455,7 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     else if (before === null) continue;
     // The run deleted it: what it or an undo was to make in its place is not there.
     else if (change.action === "replace") restored.push(before);
-    else gone.push(key);
+    else missing.push(change);
   }
   const staying = [...rest, ...settled].map(({ values }) => values);
   // Of equal ones that the run changed or deleted one comes back: a second would be a duplicate.
@@ -433,7 +465,8 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
     known.add(keyOf(values));
     return isNew;
   });
-  return { wanted: [...staying, ...distinct], restored: distinct, staying, conflicts, gone };
+  const gone = missing.flatMap(({ key, before }) => (before !== null && known.has(keyOf(before)) ? [] : [key]));
+  return { restored: distinct, staying, conflicts, gone };
 }
 
 /** As the run made it, or left it between two of its requests. */
@@ -442,8 +475,7 @@ function isAsMade(values: Values, change: JournalledChange, unit: Unit): boolean
   if (isEqual(values, after)) return true;
   const fields = new Set([...Object.keys(values), ...Object.keys(after ?? {})]);
   return [...fields].every((field) => {
-    const is = values[field] ?? EMPTY;
-    return isSame(is, after?.[field] ?? EMPTY) || isLeftBetween(change, field, is, unit);
+    return isSame(values[field] ?? EMPTY, after?.[field] ?? EMPTY) || isLeftBetween(change, field, values, unit);
   });
 }
 
@@ -465,94 +497,4 @@ function isPart({ values, within }: LiveValues, before: Values, wanted: readonly
 function isAmong(within: LiveValues["within"], wanted: readonly Values[]): boolean {
   const keys = new Set(wanted.map(keyOf));
   return within.every(({ values }) => keys.has(keyOf(values)));
-}
-
-// What does not come back, or is left as it is.
-
-/** The manifests are not changed by an undo. */
-const MANIFEST_STAYS: Diagnostic = {
-  code: "undo-manifest",
-  severity: "warning",
-  summary: "the manifests still say what this undoes",
-  detail: "The next apply does it again, unless they are changed back.",
-  fix: "Revert the change of the manifests, too.",
-};
-
-type Said = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
-
-function notRestorable(address: Address): Said {
-  return {
-    code: "undo-lost",
-    summary: `${address} does not come back`,
-    detail: "The run deleted it, and what an image holds is in no journal.",
-    fix: "Declare it with its `upload` or `capture`, and apply that.",
-  };
-}
-
-function newId(address: Address, id: ObjectId | null): Said {
-  return {
-    code: "undo-new-id",
-    summary: `${address} gets a new id`,
-    detail: `It had the id ${String(id)}, and is made anew: the service gives no id twice.`,
-    fix: "Tell it to whoever names the object by its id.",
-  };
-}
-
-function goneSince(address: Address): Said {
-  return {
-    code: "undo-gone",
-    summary: `${address} is gone: what the run changed of it is not restored`,
-    detail: "Somebody has deleted it since, and the undo makes nothing that the run did not delete.",
-    fix: "Declare it and apply that, if it is needed.",
-  };
-}
-
-function madeByWhom(address: Address): Said {
-  return {
-    code: "undo-unknown",
-    summary: `${address} stays: nobody knows whether the run made it`,
-    detail:
-      "No answer to the request of the run was seen, and the object of that name is not as the run was making it.",
-    fix: "If it is of that run, delete it by the manifests.",
-  };
-}
-
-function copiedWith(address: Address, count: number): Said {
-  return {
-    code: "undo-copied",
-    summary: `${address} goes with all of its ${count} records`,
-    detail:
-      "The run made it as a copy, and which records came with that is in no journal. What others have added since goes with it, too.",
-    fix: "Look at its records first, by `tenon zone export`.",
-  };
-}
-
-function nameTaken(address: Address): Said {
-  return {
-    code: "undo-name-taken",
-    summary: `${address} is not made again: another object has its name`,
-    detail:
-      "The run deleted it, and somebody has made one of its name since, with other values. That one is left as it is.",
-    fix: "Compare the two in the journal and by `tenon show`, and declare what is meant.",
-  };
-}
-
-function leftToOthers(root: Address, count: number): Said {
-  return {
-    code: "undo-left",
-    summary: `${count === 1 ? "a record" : `${count} records`} of ${root} that the run changed ${count === 1 ? "is" : "are"} left alone`,
-    detail:
-      "The project ignores such records now, shares their names with another project, or declares no part that they are in.",
-    fix: "Change them where they are kept.",
-  };
-}
-
-function inTheWay(root: Address, values: Values): Said {
-  const { type = "subnet", name, label } = values;
-  return {
-    code: "undo-in-the-way",
-    summary: `a ${String(type)} of ${root} is not restored: something stands in its place`,
-    detail: `${JSON.stringify(name ?? label ?? "")} cannot be there beside what somebody has made since.`,
-    fix: "Decide which of the two is meant, and declare it.",
-  };
 }

@@ -213,3 +213,43 @@ test("a copy goes with all that it holds, and the undo says so", async () => {
   const { stdout } = await done(tenon("undo", "run.jsonl"));
   expect(stdout).toContain("domain/b.example goes with all of its 1 record");
 });
+
+test("subnets that are made anew in a VPC that stays are named, as their ids are other ones", async () => {
+  const service = await emulator();
+  const { apply, tenon } = await project(service);
+  await done(apply(network("a", `${S0}, { label: s1, ipv4: 10.0.1.0/24 }, { label: s2, ipv4: 10.0.2.0/24 }`)));
+  await done(apply(network("a", `${S0}, { label: s2, ipv4: 10.0.3.0/24 }`), "--journal", "run.jsonl"));
+  const { stdout } = await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW));
+  expect(stdout).toContain("vpc/a/subnet/s1 gets a new id");
+  expect(stdout).toContain("vpc/a/subnet/s2 gets a new id");
+  expect(stdout).not.toContain("vpc/a gets");
+  expect(stdout).not.toContain("vpc/a/subnet/s0");
+});
+
+test("a status that somebody has set since stays, though the finished run had it for a moment", async () => {
+  const slave = { domain: "a.example", type: "slave" as const, master_ips: ["192.0.2.53"] };
+  const service = await emulator({ seed: { domains: [slave] } });
+  const { apply, tenon } = await project(service);
+  const master = zone("{ type: A, name: a, target: 192.0.2.4 }").replace("owner: platform\n", "");
+  await done(apply(master, "--journal", "run.jsonl"));
+  const domain = async () => (await tested(service).send("GET", "/domains")).body.data[0];
+  // As the run itself had set it before it filled the zone.
+  await tested(service).send("PUT", `/domains/${(await domain()).id}`, { status: "disabled" });
+  await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW));
+  expect(await domain()).toMatchObject({ type: "slave", status: "disabled" });
+});
+
+test("what an entry declares by its former name, or by an id and a name, is protected by any of them", async () => {
+  for (const entry of ["moved_from: a, protect: true", "id: 0, protect: true"]) {
+    const service = await emulator();
+    const { cwd, apply, tenon } = await project(service);
+    await done(apply("tenon: 1\n"));
+    await done(apply(network("a", S0), "--journal", "run.jsonl"));
+    const [made] = (await tested(service).send("GET", "/vpcs")).body.data;
+    const manifest = network("b", S0, `, ${entry.replace("id: 0", `id: ${made.id}`)}`);
+    await writeFile(join(cwd, "tenon.yaml"), manifest);
+    const { stdout } = await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW), 4);
+    expect(stdout).toMatch(/vpc\/[ab] is protected/);
+    expect(await subnetsOf(service)).toEqual(["a us-east", "s0 10.0.0.0/24"]);
+  }
+});

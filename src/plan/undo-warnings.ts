@@ -1,0 +1,92 @@
+/** What an undo warns of: what does not come back, or is left as it is. */
+
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Address, ObjectId, Values } from "../model/resource.ts";
+
+/** The manifests are not changed by an undo. */
+export const MANIFEST_STAYS: Diagnostic = {
+  code: "undo-manifest",
+  severity: "warning",
+  summary: "the manifests still say what this undoes",
+  detail: "The next apply does it again, unless they are changed back.",
+  fix: "Revert the change of the manifests, too.",
+};
+
+export type Explanation = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+
+export function notRestorable(address: Address): Explanation {
+  return {
+    code: "undo-lost",
+    summary: `${address} does not come back`,
+    detail: "The run deleted it, and what an image holds is in no journal.",
+    fix: "Declare it with its `upload` or `capture`, and apply that.",
+  };
+}
+
+export function newId(address: Address, id: ObjectId | null): Explanation {
+  return {
+    code: "undo-new-id",
+    summary: `${address} gets a new id`,
+    detail: `It had the id ${String(id)}, and is made anew: the service gives no id twice.`,
+    fix: "Tell it to whoever names the object by its id.",
+  };
+}
+
+export function goneSince(address: Address): Explanation {
+  return {
+    code: "undo-gone",
+    summary: `${address} is gone: what the run changed of it is not restored`,
+    detail: "Somebody has deleted it since, and the undo makes nothing that the run did not delete.",
+    fix: "Declare it and apply that, if it is needed.",
+  };
+}
+
+export function madeByWhom(address: Address): Explanation {
+  return {
+    code: "undo-unknown",
+    summary: `${address} stays: nobody knows whether the run made it`,
+    detail:
+      "No answer to the request of the run was seen, and the object of that name is not as the run was making it.",
+    fix: "If it is of that run, delete it by the manifests.",
+  };
+}
+
+export function copiedWith(address: Address, count: number): Explanation {
+  return {
+    code: "undo-copied",
+    summary: `${address} goes with all of its ${count} records`,
+    detail:
+      "The run made it as a copy, and which records came with that is in no journal. What others have added since goes with it, too.",
+    fix: "Look at its records first, by `tenon zone export`.",
+  };
+}
+
+export function nameTaken(address: Address): Explanation {
+  return {
+    code: "undo-name-taken",
+    summary: `${address} is not made again: another object has its name`,
+    detail:
+      "The run deleted it, and somebody has made one of its name since, with other values. That one is left as it is.",
+    fix: "Compare the two in the journal and by `tenon show`, and declare what is meant.",
+  };
+}
+
+export function leftAlone(root: Address, count: number): Explanation {
+  return {
+    code: "undo-left",
+    summary: `${count === 1 ? "a record" : `${count} records`} of ${root} that the run changed ${count === 1 ? "is" : "are"} left alone`,
+    detail:
+      "The project ignores such records now, shares their names with another project, or declares no part that they are in.",
+    fix: "Change them where they are kept.",
+  };
+}
+
+export function inTheWay(root: Address, values: Values): Explanation {
+  const { type = "subnet", name, label } = values;
+  return {
+    code: "undo-in-the-way",
+    summary: `a ${String(type)} of ${root} is not restored: something stands in its place`,
+    detail: `${JSON.stringify(name ?? label ?? "")} cannot be there beside what somebody has made since.`,
+    fix: "Decide which of the two is meant, and declare it.",
+  };
+}
