@@ -53,7 +53,7 @@ interface AttemptState {
 
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
   const { transport, limiter, clock, observe } = options;
-  const turns = new Turns();
+  const longAnswers = new LongAnswerQueue();
   let requestCount = 0;
   let everAnswered = false;
 
@@ -142,7 +142,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       milliseconds: now - sentAt,
     });
     const { host, hostname } = new URL(call.origin);
-    const judged = await turns.take(outcome, call.method, signal);
+    const judged = await longAnswers.take(outcome, call.method, signal);
     return prepared.classify(judged, {
       method: call.method,
       host,
@@ -201,7 +201,7 @@ const MAX_PROMPT_CHARACTERS = 262_144;
  * Long answers are parsed one by one, and between two of them the process hears signals: many may have come at once, and a parse takes up to
  * a second.
  */
-class Turns {
+class LongAnswerQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** @returns the outcome, once it is its turn; that of a request which was given up, if what was only to be read is not wanted any more */

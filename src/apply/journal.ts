@@ -100,25 +100,28 @@ async function whyUnfit(path: string, stats: Stats): Promise<string | null> {
   if (stats.isFIFO()) return "it is a pipe, which keeps nothing";
   // Nobody can tell where the second name is, and who reads the file there.
   if (stats.nlink > 1) return "the file has a second name (a hard link), so the journal would also be written there";
-  const isAppended = stats.isFile() && stats.size > 0;
-  return isAppended && (await endsWithinLine(path, stats.size))
-    ? "it ends within a line, where a run was cut off"
-    : null;
+  return stats.isFile() && stats.size > 0 ? whyNotAppended(path, stats.size) : null;
 }
 
-/** A file that cannot be read is taken for whole. */
-async function endsWithinLine(path: string, size: number): Promise<boolean> {
+/** Either form of a line that `record` writes. */
+const LINE_START = /^\{"(?:type|run)":"/;
+const MAX_LINE_START_BYTES = 16;
+
+/** A file that cannot be read is taken for a journal. */
+async function whyNotAppended(path: string, size: number): Promise<string | null> {
   const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
-  if (reader === null) return false;
+  if (reader === null) return null;
+  const read = async (length: number, position: number): Promise<string> => {
+    const { buffer, bytesRead } = await reader.read(Buffer.alloc(length), 0, length, position);
+    return buffer.toString("latin1", 0, bytesRead);
+  };
   try {
-    const { buffer, bytesRead } = await reader.read(Buffer.alloc(1), 0, 1, size - 1);
-    return bytesRead === 1 && buffer[0] !== NEWLINE;
+    if (!LINE_START.test(await read(MAX_LINE_START_BYTES, 0))) return "the file is there, and is no journal";
+    return (await read(1, size - 1)) === "\n" ? null : "it ends within a line, where a run was cut off";
   } finally {
     await reader.close();
   }
 }
-
-const NEWLINE = 0x0a;
 
 interface Waiting {
   readonly line: string;

@@ -62,12 +62,12 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
     const leave = (): void => (last === code ? exit(process, firstSignal) : process.exit(last));
     process.stdout.write("", () => process.stderr.write("", leave));
   };
-  const holds = { any: 0, applying: 0, many: 0 };
+  const counts = { any: 0, applying: 0, many: 0 };
   let isListening = false;
   const update = (): void => {
     // The system ends no first process of a container: there the second signal is handled, too, if only after a computation.
-    const isSystems = first.signal.aborted && holds.many > 0 && holds.applying === 0 && process.pid !== FIRST_PROCESS;
-    const listens = holds.any > 0 && !isSystems;
+    const isSystems = first.signal.aborted && counts.many > 0 && counts.applying === 0 && process.pid !== FIRST_PROCESS;
+    const listens = counts.any > 0 && !isSystems;
     if (listens === isListening) return;
     isListening = listens;
     for (const signal of SIGNALS) {
@@ -75,33 +75,33 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
       else process.off(signal, raise);
     }
   };
-  const hold = (name: keyof typeof holds, by: 1 | -1): void => {
-    holds[name] += by;
+  const count = (name: keyof typeof counts, by: 1 | -1): void => {
+    counts[name] += by;
     update();
   };
   const whileHandlingSignals = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    hold("any", 1);
+    count("any", 1);
     try {
       return await work();
     } finally {
       await hearSignals();
-      hold("any", -1);
+      count("any", -1);
     }
   };
   const whileApplying = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    hold("applying", 1);
+    count("applying", 1);
     try {
       return await whileHandlingSignals(work);
     } finally {
-      hold("applying", -1);
+      count("applying", -1);
     }
   };
   const whileManyRun = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    hold("many", 1);
+    count("many", 1);
     try {
       return await work();
     } finally {
-      hold("many", -1);
+      count("many", -1);
     }
   };
   const whiles = { whileHandlingSignals, whileApplying, whileManyRun };

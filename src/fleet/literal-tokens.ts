@@ -3,12 +3,15 @@
 import type { Places } from "../manifest/positions.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { ACCOUNT_KEYS } from "./schema.ts";
 
 /** Services make longer tokens, of these characters and with digits. What is otherwise is a slip, a path or a command, and is shown. */
 const TOKEN = /^(?=.*\d)[\w.~+=-]{16,}$/;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 /** Tokens of the service, of which some could be a variable's name. */
 const HEXADECIMAL = /^[\da-fA-F]{20,}$/;
+/** As in the header of a request. */
+const SCHEME = /^(?:bearer|token)\s+/i;
 /** In the place of a token: a fleet file with an error is not used. */
 const CONCEALED = "TOKEN";
 
@@ -25,28 +28,48 @@ interface Concealment {
  */
 export function concealTokens(tree: JsonObject, { places, sources, report }: Concealment): void {
   const spans = [tree["defaults"], tree["accounts"]].flat().flatMap((holder) => {
-    const span = isJsonObject(holder ?? null) ? findLiteral(holder as JsonObject, places) : null;
-    if (span === null) return [];
-    (holder as Record<string, Json>)["token"] = { env: CONCEALED };
-    report(literalToken(span));
-    return [span];
+    if (!isJsonObject(holder ?? null)) return [];
+    const found = concealIn(holder as Record<string, Json>, places);
+    // One token may stand at several places: it is revoked once.
+    if (found[0] !== undefined) report(literalToken(found[0]));
+    return found;
   });
   conceal(spans, sources);
 }
 
-/** In an account, or in the defaults. */
-function findLiteral(holder: JsonObject, places: Places): Span | null {
-  const { token } = holder;
-  if (isLiteral(token)) return places.span(holder, "token");
-  if (!isJsonObject(token ?? null)) return null;
-  const fields = token as JsonObject;
-  const key = Object.keys(fields).find((name) => name !== "file" && isLiteral(fields[name]));
-  return key === undefined ? null : places.span(fields, key);
+/** @param holder an account, or the defaults @returns where its tokens stand */
+function concealIn(holder: Record<string, Json>, places: Places): Span[] {
+  return Object.entries(holder).flatMap(([key, value]) => {
+    // A misspelt `token` is none of an account's keys.
+    const isOther = key === "base_url" ? !hasCredentials(value) : ACCOUNT_KEYS.has(key) || key.startsWith("x-");
+    if (isOther) return [];
+    const spans = key === "base_url" ? [places.span(holder, key)] : findLiterals(holder, key, places);
+    if (spans.length > 0) holder[key] = key === "token" ? { env: CONCEALED } : CONCEALED;
+    return spans;
+  });
 }
 
-function isLiteral(value: Json | undefined): boolean {
+/** `https://user:token@host`. */
+function hasCredentials(value: Json): boolean {
+  return typeof value === "string" && /^[^/]*\/\/[^/?#]*@/.test(value);
+}
+
+/** In the value of a key, at any depth, keys included. A manifest is no deeper than its reader allows. */
+function findLiterals(holder: object, key: string | number, places: Places): Span[] {
+  const value = (holder as Record<string | number, Json>)[key] ?? null;
+  if (isLiteral(value)) return [places.span(holder, key)];
+  if (Array.isArray(value)) return value.flatMap((_, index) => findLiterals(value, index, places));
+  if (!isJsonObject(value)) return [];
+  return Object.keys(value).flatMap((name) => [
+    ...(isLiteral(name) ? [places.keySpan(value, name)] : []),
+    // The path of a file may look like a token.
+    ...(name === "file" && typeof value[name] === "string" ? [] : findLiterals(value, name, places)),
+  ]);
+}
+
+function isLiteral(value: Json): boolean {
   if (typeof value !== "string" && typeof value !== "number") return false;
-  const text = String(value);
+  const text = String(value).trim().replace(SCHEME, "");
   return TOKEN.test(text) && (!VARIABLE.test(text) || HEXADECIMAL.test(text));
 }
 

@@ -105,6 +105,9 @@ const SHARED: Readonly<Record<string, JsonObject>> = {
   },
 };
 
+/** All that an account can say but where its token is. */
+export const ACCOUNT_KEYS: ReadonlySet<string> = new Set(["name", ...Object.keys(SHARED)]);
+
 export const FLEET_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Fleet file",

@@ -143,6 +143,18 @@ describe("the journal's file", () => {
     expect(readFileSync(file, "utf8")).toBe('{"type":"run","format_version":1,"commit":nul');
   });
 
+  test.each([
+    ["a manifest", "tenon: 1\nvpcs: []\n"],
+    ["a plan", '{"format_version":1,"changes":[]}\n'],
+    ["no text", Buffer.from([0xff, 0, 10])],
+  ])("is appended to no file that is something else: %s", async (_, content) => {
+    const file = path.join(root, "tenon.yaml");
+    writeFileSync(file, content);
+    const result = await openJournal(options({ path: file }));
+    expect(result.ok ? "" : result.diagnostic.detail).toContain("the file is there, and is no journal");
+    expect(readFileSync(file)).toEqual(Buffer.from(content));
+  });
+
   test("becomes its owner's alone if it was open to others", async () => {
     const named = path.join(root, "run.log");
     writeFileSync(named, "");

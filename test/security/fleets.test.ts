@@ -116,6 +116,12 @@ test("a token that stands in a fleet file or a list of accounts is shown by no m
     ["s3cr3t-of-an-account", '{ value: "s3cr3t-of-\\u0061n-account" }'],
     ["12345678901234567890", "12345678901234567890"],
     ["s3cr3t-of-an-account", '"s3cr3t-of-an-account", tokn: 1'],
+    ["s3cr3t-of-an-account", '{ env: A }, tokn: "s3cr3t-of-an-account"'],
+    ["s3cr3t-of-an-account", "[s3cr3t-of-an-account]"],
+    ["s3cr3t-of-an-account", "{ env: { value: [s3cr3t-of-an-account] } }"],
+    ["s3cr3t-of-an-account", "{ s3cr3t-of-an-account: env }"],
+    ["s3cr3t-of-an-account", "Bearer s3cr3t-of-an-account"],
+    ["s3cr3t", "{ env: A }, base_url: 'https://s3cr3t@api.example.com/v4'"],
   ];
   for (const [token, text] of written) {
     const shared = `defaults: { service: linode, token: ${text} }\n`;
@@ -143,6 +149,8 @@ test("a token that stands in a fleet file or a list of accounts is shown by no m
     "/run/secrets/shop-token-1",
     "{ env: SHOP-ACCOUNT-TOKEN }",
     '{ command: "pass show shop/token1" }',
+    "{ env: A }, tokn: SHOP_TOKEN",
+    "{ env: shop-a }, x-note: shop-account-number-12345",
   ]) {
     const cwd = await folder({
       "fleet.yaml": `fleet: 1\naccounts: [{ name: one, project: ., service: linode, token: ${token} }]\n`,

@@ -425,7 +425,7 @@ function badGenerate(
 const UNKNOWN: Labels = [""];
 
 /** Names in lower-case ASCII without a final dot. */
-interface SaidOrigin {
+interface FoundOrigin {
   /** The owner of its SOA record if that is absolute, by itself or by `$ORIGIN`; null: there is none. */
   readonly soa: string | null;
   /** Its first absolute `$ORIGIN`, if neither a record nor an `$INCLUDE` stands before it: they would be relative to the zone. */
@@ -435,7 +435,7 @@ interface SaidOrigin {
 }
 
 /** What a file says of its zone. Lines that cannot be read are passed over, and included files, which may have the SOA, are not looked into. */
-export function findOrigin(text: string): SaidOrigin {
+export function findOrigin(text: string): FoundOrigin {
   const scanner = new Scanner(text);
   let origin = UNKNOWN;
   let owner: { readonly token: Token; readonly origin: Labels } | null = null;
