@@ -3,7 +3,7 @@
 import { readFile, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ChangedMeanwhile, writeWhole } from "../files/files.ts";
-import { whereLinkLeads, whereUsedLinkLeads } from "../files/paths.ts";
+import { linkText, whereLinkLeads, whereUsedLinkLeads } from "../files/paths.ts";
 import type { ExistingProject, ImportResult, Selection } from "../import/index.ts";
 import {
   allowedSeconds,
@@ -45,9 +45,10 @@ const ROOT_FILE = "tenon.yaml";
  * @returns an exit code if the project has errors, which are reported
  */
 export async function openInto(terminal: Terminal, path: string, flags: IntoFlags): Promise<Opened | ExitCode> {
-  if ((await whereUsedLinkLeads(path)) !== null) {
-    const summary = `${escapeText(path)} leads out of this folder, or into one of git or Tenon, by a symbolic link`;
-    sayError(terminal, { code: "file-unwritable", summary, fix: "Name the folder that it leads to." });
+  const led = await whereUsedLinkLeads(path);
+  if (led !== null) {
+    const fix = "Name the folder that it leads to.";
+    sayError(terminal, { code: "file-unwritable", summary: linkText(escapeText(path), led), fix });
     return EXIT.refused;
   }
   const { openExisting } = await import("../import/index.ts");

@@ -54,7 +54,7 @@ export function madeByWhom(address: Address): Explanation {
 export function copiedWith(address: Address, count: number): Explanation {
   return {
     code: "undo-copied",
-    summary: `${address} goes with all of its ${count} records`,
+    summary: `${address} goes with all that it holds: ${count} ${count === 1 ? "record" : "records"}`,
     detail:
       "The run made it as a copy, and which records came with that is in no journal. What others have added since goes with it, too.",
     fix: "Look at its records first, by `tenon zone export`.",

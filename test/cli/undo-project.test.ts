@@ -211,7 +211,7 @@ test("a copy goes with all that it holds, and the undo says so", async () => {
   const copy = "  - { domain: b.example, create_from: { clone: a.example } }\n";
   await done(apply(`${zone(MX)}${copy}`, "--journal", "run.jsonl"));
   const { stdout } = await done(tenon("undo", "run.jsonl"));
-  expect(stdout).toContain("domain/b.example goes with all of its 1 record");
+  expect(stdout).toContain("domain/b.example goes with all that it holds: 1 record");
 });
 
 test("subnets that are made anew in a VPC that stays are named, as their ids are other ones", async () => {

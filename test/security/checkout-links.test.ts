@@ -1,6 +1,6 @@
 /** Links that a checkout holds beside the working folder, as where a pipeline runs Tenon in one of its folders and names a file of another. */
 
-import { mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { here } from "../cli/here.ts";
@@ -103,6 +103,31 @@ test("a checkout is one without git, too, if it holds a project, and a link that
   }
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   expect((await readdir(home)).sort()).toEqual(["config", "folder"]);
+});
+
+test("of projects within projects in no checkout of git, the outermost holds the links of all", async () => {
+  const { repo, home, go } = await checkout();
+  await rm(join(repo, ".git"), { recursive: true });
+  await writeFile(join(repo, "tenon.yaml"), "tenon: 1\n");
+  await mkdir(join(repo, "shared"));
+  await symlink("../shared", join(repo, "infra/shared"));
+  await link(repo, "infra/away", home);
+  expect((await go("plan", "../infra", "--out", "../infra/shared/a.plan")).code).toBe(0);
+  expect((await go("plan", "../infra", "--out", "../infra/away/a.plan")).stderr).toMatch(REFUSED);
+  expect([await readdir(join(repo, "shared")), (await readdir(home)).sort()]).toEqual([
+    ["a.plan"],
+    ["config", "folder"],
+  ]);
+});
+
+test("links within a folder of Tenon stay usable, and those into it from beside it are refused", async () => {
+  const { repo, go } = await checkout();
+  await mkdir(join(repo, "infra/.tenon/journal"), { recursive: true });
+  await writeFile(join(repo, "infra/.tenon/journal/one.plan"), "");
+  await symlink("one.plan", join(repo, "infra/.tenon/journal/last.plan"));
+  await symlink("infra/.tenon/journal/one.plan", join(repo, "one.plan"));
+  expect((await go("plan", "../infra", "--out", "../infra/.tenon/journal/last.plan")).code).toBe(0);
+  expect((await go("plan", "../infra", "--out", "../one.plan")).stderr).toMatch(REFUSED);
 });
 
 test("links of the user's own folders are followed, into a checkout as well, and links of a checkout within it", async () => {

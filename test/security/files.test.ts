@@ -328,7 +328,7 @@ test("an import is added to no project to which a link leads out of the checkout
   const cwd = join(parent, "checkout");
   await link(cwd, "infra", "../other");
   const args = ["import", "--from", "dnscontrol", "ir.json", "--into", "infra"];
-  expectPlain(await run(args, { cwd }), 4, ["infra leads out of this folder, or into one of git or Tenon"]);
+  expectPlain(await run(args, { cwd }), 4, ["infra leads out of this folder by a symbolic link"]);
   expect(await readdir(join(parent, "other"))).toEqual(["tenon.yaml"]);
 });
 

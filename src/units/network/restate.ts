@@ -52,7 +52,8 @@ export function restateNetwork(
 function protectionOf(subnets: readonly SubnetSpec[]): Map<string, boolean | null> {
   const protection = new Map<string, boolean | null>();
   for (const { label, ipv4, protect } of subnets) {
-    for (const mark of [label, ipv4]) protection.set(mark, protection.get(mark) === true ? true : protect);
+    // Of two entries that mean one subnet either protects it.
+    for (const mark of [label, ipv4]) protection.set(mark, protection.get(mark) === true || protect);
   }
   return protection;
 }
