@@ -66,7 +66,7 @@ export function nameInAddress(address: Address, kind: Kind): string | null {
   }
 }
 
-/** A live label may hold a slash or a control character: neither may forge an address. */
+/** A live label may hold a slash, a control character or the colon before an id: none may forge an address. */
 function segment(text: string): string {
-  return text.replace(/[%/\p{Cc}]/gu, (character) => encodeURIComponent(character));
+  return text.replace(/[%/:\p{Cc}]/gu, (character) => encodeURIComponent(character));
 }

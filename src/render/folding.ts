@@ -101,6 +101,7 @@ export function groupsIn(entry: Entry): readonly GroupView[] {
 
 /** Equal for groups that may share an entry; null: the group is shown by itself. */
 function foldKey(group: GroupView, context: FoldContext): string | null {
+  if (context.marks.get(group.root) === null) return null;
   const reason = reasonToGo(group);
   return reason === null ? alikeKey(group, context) : `going ${reason}`;
 }
@@ -127,8 +128,7 @@ function onlyGoes({ mark, change }: ChangeView): boolean {
  */
 function alikeKey(group: GroupView, { kinds, sources, marks }: FoldContext): string | null {
   const { root, own, contents, children } = group;
-  const mark = marks.get(root);
-  if (mark === null || (own !== null && !isFoldable(own))) return null;
+  if (own !== null && !isFoldable(own)) return null;
   if (own?.mark === "delete" && own.change.blocked === null) return null;
   if (own !== null && own.change.previousAddress !== null) return null;
   if (!children.every((child) => isFoldable(child) && child.kind === contents && child.kind.line !== undefined)) {
@@ -138,7 +138,7 @@ function alikeKey(group: GroupView, { kinds, sources, marks }: FoldContext): str
   const { own: shownOwn, children: shown, isTemplate } = templateOf(group);
   return JSON.stringify([
     kinds.rootAt(root)?.kind,
-    mark,
+    marks.get(root),
     isTemplate,
     shownOwn === null ? null : [aspectsOf(shownOwn), shownOwn.fields.filter((field) => !isName(shownOwn, field))],
     source === undefined ? null : [source, children.length],

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { here } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { faults } from "./stage.ts";
 
 async function project(manifest = PROJECT) {
   const service = await emulator();
@@ -46,6 +47,31 @@ describe("--html-into", () => {
     expect(titleOf(await text())).toBe("No changes. Your infrastructure matches the configuration.");
     await here(["destroy", "--yes", ...into], options);
     expect(await text()).toContain("tenon destroy");
+  });
+
+  it("of an apply that a failure ended gives each of many alike objects its own outcome", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}.example`);
+    const domains = names.map((domain, index) => ({
+      ...{ id: 7 + index, domain, type: "master" as const, soa_email: "a@a.example", tags: ["tenon:team"] },
+    }));
+    for (const failing of [7, 9]) {
+      const service = await emulator({
+        seed: { domains },
+        ...faults(`status=400,method=DELETE,path=/domains/${failing}`),
+      });
+      const cwd = await folder({ "tenon.yaml": "tenon: 1\nowner: team\n" });
+      const args = ["apply", "--yes", "--allow", "delete=*", "--html-into", "the.html"];
+      expect((await here(args, { cwd, env: envOf(service) })).code).toBe(6);
+      const page = await readFile(join(cwd, "the.html"), "utf8");
+      const states = [...page.matchAll(/ data-root="domain\/([^"]+)" data-kind="domain" data-state="(\w+)"/g)];
+      const failed = names[failing - 7];
+      const expected = names.map((name) => `${name} ${name === failed ? "failed" : "done"}`);
+      expect(states.map(([, name, state]) => `${name} ${state}`).sort()).toEqual(expected);
+      // What a heading says of many is true of each.
+      const headings = [...page.matchAll(/<summary>.*?<\/summary>/gs)].map(([text]) => text);
+      expect(headings.filter((text) => text.includes(' class="state failed"')).length).toBe(1);
+      expect(headings.find((text) => text.includes(' class="state failed"'))).toContain(failed);
+    }
   });
 
   it("of an apply that the reviewed plan does not cover says first what that does not show", async () => {

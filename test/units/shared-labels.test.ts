@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Declared, Removed } from "../../src/model/desired.ts";
-import type { ObjectId } from "../../src/model/resource.ts";
+import { nameInAddress, type ObjectId, vpcAddress } from "../../src/model/resource.ts";
 import type { Match } from "../../src/model/unit.ts";
 import { rootAddresses } from "../../src/units/common.ts";
 
@@ -29,7 +29,7 @@ function managed(id: ObjectId, label: string, name: string): Match<null, Thing> 
 }
 
 function addresses(...matches: Match<null, Thing>[]): [ObjectId | undefined, string][] {
-  const identify = ({ id, label }: Thing) => ({ id, key: label, address: `vpc/${label}`, owner: null, shown: {} });
+  const identify = ({ id, label }: Thing) => ({ id, key: label, address: vpcAddress(label), owner: null, shown: {} });
   return [...rootAddresses(matches, identify)].map(([match, address]) => [match.live?.id, address]);
 }
 
@@ -75,4 +75,13 @@ test("the slash in an image's id makes no further level", () => {
     ["private/1", "vpc/a:private%2F1"],
     ["private/2", "vpc/a:private%2F2"],
   ]);
+});
+
+test("a label that reads like another and an id has an address of its own", () => {
+  expect(addresses(gone("private/1", "a"), gone("private/2", "a"), gone("private/3", "a:private/2"))).toEqual([
+    ["private/1", "vpc/a:private%2F1"],
+    ["private/2", "vpc/a:private%2F2"],
+    ["private/3", "vpc/a%3Aprivate%2F2"],
+  ]);
+  expect(nameInAddress(vpcAddress("a:private/2"), "vpc")).toBe("a:private/2");
 });
