@@ -1,7 +1,7 @@
 /** Digests by which whoever asks for a run and the worker that carries it out see whether they have the same account, project and plan. */
 
 import { createHash } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, readlink } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { readContent } from "../files/files.ts";
 import { compareText } from "../model/text.ts";
@@ -19,8 +19,8 @@ function isPartOfProject(name: string): boolean {
 export type ProjectDigests = Map<string, Promise<string>>;
 
 /**
- * SHA-256 of the account's entry, but for its token and labels, and of every file in the project's folder. Links and what is no regular file
- * count by their names; a folder that cannot be read is like any other one that cannot.
+ * SHA-256 of the account's entry, but for its token and labels, and of every file in the project's folder. A link counts by what it says, and what
+ * is no regular file by its name; a folder that cannot be read is like any other one that cannot.
  */
 export async function digestOf(account: FleetAccount, projects: ProjectDigests = new Map()): Promise<string> {
   const { name, environment, variables, baseUrl, dialect, account: id, project } = account;
@@ -37,8 +37,9 @@ async function projectDigestOf(project: string): Promise<string> {
     const folder = /\.ya?ml$/.test(project) ? dirname(project) : project;
     hash.update(JSON.stringify(relative(folder, project)));
     for (const path of await filesIn(folder)) {
-      const content = await readContent(join(folder, path)).catch(() => null);
-      hash.update(JSON.stringify([path.split(sep).join("/"), content?.sha256 ?? null]));
+      const target = await readlink(join(folder, path)).catch(() => null);
+      const content = target === null ? await readContent(join(folder, path)).catch(() => null) : null;
+      hash.update(JSON.stringify([path.split(sep).join("/"), content?.sha256 ?? null, target]));
     }
   } catch {
     return "unreadable";

@@ -190,9 +190,9 @@ function problemOf(address: StoreAddress, error: unknown): Diagnostic {
 
 /**
  * Errors that are of the connection or the server's state, what was asked for is asked for again: by class, a server that was made a standby
- * (25006), and a statement that took too long (57014).
+ * (25006), a statement that took too long (57014), and one that another's stood against (40001, 40P01).
  */
-const PASSING = /^(?:08|53|57P0|25006$|57014$)/;
+const PASSING = /^(?:08|53|57P0|25006$|57014$|40001$|40P01$)/;
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$|^[FHPX][0-9A-Z]{4}$/;
 /** What pg itself throws has no code. */
 const LOST =

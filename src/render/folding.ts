@@ -103,7 +103,7 @@ export function groupsIn(entry: Entry): readonly GroupView[] {
 function foldKey(group: GroupView, context: FoldContext): string | null {
   if (context.marks.get(group.root) === null) return null;
   const reason = reasonToGo(group);
-  return reason === null ? alikeKey(group, context) : `going ${reason}`;
+  return reason === null ? alikeKey(group, context) : `going ${reason} ${context.marks.get(group.root)}`;
 }
 
 /** Why a group with nothing to show but its name goes; null: it has more to show, or stays. */

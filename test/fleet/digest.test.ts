@@ -1,6 +1,6 @@
 /** What two machines must have alike of an account and its project. */
 
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf, planDigestOf } from "../../src/fleet/digest.ts";
@@ -32,13 +32,18 @@ test("what runs and other tools leave in a project does not count, and every oth
   expect(await digestOf(accountOf(project))).not.toBe(more);
 });
 
-test("the same project elsewhere is the same; a link counts by its name", async () => {
+test("the same project elsewhere is the same; a link counts by what it says", async () => {
   const [one, two] = [await folder(PROJECT), await folder(PROJECT)];
   expect(await digestOf(accountOf(one))).toBe(await digestOf(accountOf(two)));
   expect(await digestOf(accountOf(join(one, "tenon.yaml")))).toBe(await digestOf(accountOf(join(two, "tenon.yaml"))));
   expect(await digestOf(accountOf(join(one, "tenon.yaml")))).not.toBe(await digestOf(accountOf(one)));
   await symlink("/etc/hostname", join(one, "link"));
   expect(await digestOf(accountOf(one))).not.toBe(await digestOf(accountOf(two)));
+  await symlink("/etc/hosts", join(two, "link"));
+  expect(await digestOf(accountOf(one))).not.toBe(await digestOf(accountOf(two)));
+  await rm(join(two, "link"));
+  await symlink("/etc/hostname", join(two, "link"));
+  expect(await digestOf(accountOf(one))).toBe(await digestOf(accountOf(two)));
 });
 
 test("of the entry all counts but its token and labels, and the order of variables does not", async () => {

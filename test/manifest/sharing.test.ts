@@ -160,8 +160,10 @@ test.each([
 });
 
 test("a tag that says who may manage a part is no tag of a user", async () => {
-  const text = `domains: [{ domain: a.example, ${MASTER}, tags: ["Tenon-Part:shop"] }]\n`;
-  expect((await loadText(text)).diagnostics.map(({ code }) => code)).toEqual(["reserved-tag"]);
+  for (const tag of ["Tenon-Part:shop", "  tenon-part:shop", "\\ttenon:shop "]) {
+    const text = `domains: [{ domain: a.example, ${MASTER}, tags: ["${tag}"] }]\n`;
+    expect((await loadText(text)).diagnostics.map(({ code }) => code)).toEqual(["reserved-tag"]);
+  }
 });
 
 test("so many names are enough, and one more is too many", async () => {

@@ -49,6 +49,8 @@ test("markdown of a report stays markdown as Tenon writes it, and is code where 
     "<details>\n<summary>x</summary>\n<img src=x>\n\n</details>",
     "<details>\n<summary><img src=x></summary>\n\n</details>",
     "    indented\n> quoted",
+    "<details>\n<summary><b>@org/team</b></summary>\n\nx\n\n</details>",
+    "<details>\n<summary><b>a</b> https://evil.example</summary>\n\nx\n\n</details>",
   ]) {
     expect([forged, commentOf(forged)]).toEqual([
       forged,

@@ -59,7 +59,8 @@ function longestRun(text: string): number {
 
 /** A line of text outside of code, with its code spans taken out: words, and the signs that are written here. */
 const PROSE = /^(?!\/)(?!.*(?:[#!%]\d|\/\/|www\.))[\w .,:;()'"…→+*#=?!–—/-]*$/i;
-const HEADING = /^<summary>(?:<b>[^<]*<\/b>|<code>[^<]*<\/code>|[\w .,:;()'"…→+–—/-])*<\/summary>$/;
+/** GitHub looks for mentions and links in the text of a heading, too, but not in its code. */
+const HEADING = /^<summary>(?:<b>[\w .,:;()'"…→+–—-]*<\/b>|<code>[^<]*<\/code>|[\w .,:;()'"…→+–—-])*<\/summary>$/;
 
 /**
  * Whether a text is markdown in the forms that are written here: fences at the start of a line, folds whose lines stand alone, and prose in

@@ -22,7 +22,7 @@ import {
   type StepContext,
 } from "../../model/unit.ts";
 import { recogniseOne, request, type UnorderedRequest } from "../common.ts";
-import { joinDescription } from "../owner-tag.ts";
+import { joinDescription, splitDescription } from "../owner-tag.ts";
 import type { LiveNetwork } from "./live.ts";
 import { overlapSlots } from "./ranges.ts";
 
@@ -354,7 +354,9 @@ export function objectionToVpcDelete(step: RequestStep, answer: JsonObject): str
   const { label, description } = step.expect ?? {};
   // A plan that an older version saved does not state the label and the description.
   const isStated = label !== undefined;
-  if (isStated && (answer["label"] !== label || (answer["description"] ?? "") !== description)) {
+  // However its owner's tag is spelt: the plan knows whose it is.
+  const present = splitDescription(text(answer, "description"));
+  if (isStated && (answer["label"] !== label || joinDescription(present.text, present.owner) !== description)) {
     return "its label or its description is no longer that of the plan, so somebody else is working on it; plan again";
   }
   const subnets = subnetsOf(answer);

@@ -73,7 +73,8 @@ function loadTags(entry: DomainEntry, context: ZoneContext): readonly string[] {
   for (const [index, tag] of list.entries()) {
     const span = context.span(list, index);
     const first = seen.get(tag.toLowerCase());
-    if (isReservedTag(tag)) {
+    // A service may take the blanks around a tag off.
+    if (isReservedTag(tag.trim())) {
       const detail =
         "Tags that begin with `tenon:` or `tenon-part:` are how Tenon marks what it owns and what is shared.";
       context.error({

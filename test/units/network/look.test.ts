@@ -37,3 +37,14 @@ test.each<[string, () => Promise<void>, string]>([
   expect(report.steps[0]?.failure?.message).toContain(said);
   expect((await account.api.get({ path: ["vpcs", "7"] })).ok).toBe(true);
 });
+
+test.each(["Text[tenon:me]", "Text [Tenon:ME]", "Text [tenon:me] ", "[tenon:me]"])(
+  "a VPC whose tag is spelt in another way is deleted as well: %j",
+  async (description) => {
+    await send("PUT", ["vpcs", "7"], { description });
+    const { desired } = await account.load("tenon: 1\nowner: me\n");
+    const plan = await account.plan(desired as Desired, { consents: ALL_CONSENTS });
+    const report = await account.apply(plan, { clock: HASTY_CLOCK });
+    expect(report.steps.map(({ outcome }) => outcome)).toEqual(["done", "done"]);
+  },
+);
