@@ -55,7 +55,8 @@ function poolOptions({ url }: StoreAddress): pg.PoolConfig {
     ssl: tlsOf(url),
     ...{ max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_MILLISECONDS },
     ...{ query_timeout: QUERY_MILLISECONDS, statement_timeout: QUERY_MILLISECONDS, keepAlive: true },
-    options: `-c search_path=${QUEUE_SCHEMA}`,
+    // Whatever a role or a database has as its default: a statement waits for another's, and is not refused for it.
+    options: `-c search_path=${QUEUE_SCHEMA} -c default_transaction_isolation=read\\ committed`,
     types: { getTypeParser },
   };
 }

@@ -9,7 +9,7 @@ import { eachEngine, openedStore } from "../support/stores.ts";
 
 const LEASE_MILLISECONDS = 2_000;
 
-eachEngine((serverOf) => {
+eachEngine((serverOf, name) => {
   let prefixes = 0;
 
   /** On a prefix of its own, or with others on one. */
@@ -71,6 +71,27 @@ eachEngine((serverOf) => {
     const won = await Promise.all(Array.from({ length: 20 }, (_, index) => store.write("k", `${index}`, 0, null)));
     expect(won.filter(Boolean)).toHaveLength(1);
   });
+
+  test.runIf(name === "postgres")(
+    "the same where transactions are serializable unless they say otherwise",
+    async () => {
+      const setting = async (sql: string): Promise<void> => {
+        const client = new pg.Client(serverOf().url);
+        await client.connect();
+        await client.query(`ALTER ROLE tenon ${sql}`).finally(() => client.end());
+      };
+      await setting("SET default_transaction_isolation = serializable");
+      try {
+        const store = await open();
+        for (let turn = 0; turn < 5; turn += 1) {
+          const all = Array.from({ length: 20 }, (_, index) => store.write("k", `${turn}-${index}`, turn, null));
+          expect((await Promise.all(all)).filter(Boolean)).toHaveLength(1);
+        }
+      } finally {
+        await setting("RESET default_transaction_isolation");
+      }
+    },
+  );
 
   test("a lock has one holder, and each holder a larger count than those before", async () => {
     const store = await open();
