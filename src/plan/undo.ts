@@ -207,9 +207,9 @@ class Undoing {
     const cameWithMore = own.after?.["create_from"] !== undefined;
     const inIt = mergeContents(contents, within, unit);
     // Of what was not finished the fields may still be others, but never the name.
-    const isTouched = differingFields(own.after, values).some(
-      (field) => own.isDone || field === unit.kinds[0].nameField,
-    );
+    const isTouched =
+      differingFields(own.after, values).some((field) => own.isDone || field === unit.kinds[0].nameField) ||
+      (own.isDone && !cameWithMore && isFilledSince({ ...unit.kinds[0].expected, ...own.after }, values));
     if (isTouched || (!cameWithMore && inIt.restored.length + inIt.staying.length > 0)) {
       this.#conflict(unit.kinds[0].kind, made.id, null);
     }
@@ -386,10 +386,17 @@ function differingFields(stated: Values | null, live: Values): string[] {
     .map(([field]) => field);
 }
 
+/** Whether a field that nobody has stated has a value: a new object has none there. */
+function isFilledSince(stated: Values, live: Values): boolean {
+  return Object.entries(live).some(([field, value]) => stated[field] === undefined && !UNFILLED.has(comparable(value)));
+}
+
 /** Lists are sets, and tags compare without regard to case. */
 function isSame(one: Json, other: Json): boolean {
   return comparable(one) === comparable(other);
 }
+
+const UNFILLED: ReadonlySet<string> = new Set(["[]", '""', "0", "false"]);
 
 function comparable(value: Json): string {
   if (!Array.isArray(value)) return value === EMPTY ? "[]" : JSON.stringify(value);

@@ -253,3 +253,20 @@ test("what an entry declares by its former name, or by an id and a name, is prot
     expect(await subnetsOf(service)).toEqual(["a us-east", "s0 10.0.0.0/24"]);
   }
 });
+
+test("what somebody has filled in since is not deleted with the object that a run made, whatever field it is", async () => {
+  const service = await emulator();
+  const { apply, tenon } = await project(service);
+  await done(apply("tenon: 1\n"));
+  await done(apply(zone(MX), "--journal", "run.jsonl"));
+  const [made] = (await tested(service).send("GET", "/domains")).body.data;
+  for (const change of [{ ttl_sec: 300 }, { tags: [...made.tags, "theirs"] }, { description: "theirs" }]) {
+    await tested(service).send("PUT", `/domains/${made.id}`, change);
+    const { stdout } = await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW), 6);
+    expect(stdout).toContain("blocked: somebody has changed it since the run");
+    const { ttl_sec, tags, description } = made;
+    await tested(service).send("PUT", `/domains/${made.id}`, { ttl_sec, tags, description });
+  }
+  await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW));
+  expect((await tested(service).send("GET", "/domains")).body.data).toEqual([]);
+});
