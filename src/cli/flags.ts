@@ -215,6 +215,13 @@ export function neverDestroyFlag(): Option {
 }
 
 /** Read by `withJsonErrors`. */
+export function planOutFlag(): Option {
+  return new Option("--out <file>", "save the plan, as the bound of a later apply").argParser((value: string) => {
+    if (value === "-") throw new InvalidArgumentError("Name a file; --format json prints the plan.");
+    return value;
+  });
+}
+
 export function jsonIntoFlag(): Option {
   return new Option("--json-into <file>", "write the JSON document to a file, too");
 }

@@ -129,6 +129,8 @@ describe("a wrong command line", () => {
     [["plan", "--retry-for", "soon"], "--retry-for", "30s, 5m"],
     [["plan", "--concurrency", "0"], "--concurrency", "1 to 64"],
     [["plan", "--max-changes", "-1"], "--max-changes", "0 or more"],
+    [["plan", "--out", "-"], "--out", "--format json prints the plan"],
+    [["undo", "run.jsonl", "--out", "-"], "--out", "Name a file"],
     [["apply", "--upload-timeout", "25h"], "--upload-timeout", "from 1s to 24h"],
     [["apply", "--upload-timeout", "0s"], "--upload-timeout", "from 1s to 24h"],
     [["plan", "--fail-on", "bad weather"], "--fail-on", "refused, blocked"],

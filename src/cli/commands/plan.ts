@@ -19,6 +19,7 @@ import {
   htmlIntoFlag,
   jsonIntoFlag,
   neverDestroyFlag,
+  planOutFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
 import { sayError } from "../messages.ts";
@@ -33,7 +34,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .addOption(formatFlag("text is for people, json for programs, markdown for a comment, html a page", ALL_FORMATS))
     .addOption(jsonIntoFlag())
     .addOption(htmlIntoFlag())
-    .option("--out <file>", "save the plan, as the bound of a later apply")
+    .addOption(planOutFlag())
     .option("--destroy", "show what tenon destroy would do")
     .addOption(neverDestroyFlag().conflicts("destroy"))
     .option("--base <ref|dir>", "tell this change from what was pending there")

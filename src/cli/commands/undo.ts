@@ -13,6 +13,7 @@ import {
   htmlIntoFlag,
   jsonIntoFlag,
   neverDestroyFlag,
+  planOutFlag,
   runFlag,
 } from "../flags.ts";
 import { folding, type Terminal } from "../terminal.ts";
@@ -27,7 +28,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .addOption(formatFlag("text is for people, json for programs, markdown for a comment, html a page", ALL_FORMATS))
     .addOption(jsonIntoFlag())
     .addOption(htmlIntoFlag())
-    .option("--out <file>", "save the plan, as the bound of a later apply")
+    .addOption(planOutFlag())
     .addOption(neverDestroyFlag())
     .option("--detailed-exitcode", "exit with 2 if changes are pending")
     .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
@@ -35,7 +36,8 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       "after",
       `
 The account is read anew. What somebody has changed since the run is blocked and
-stays as it is; what the run made is deleted, with consent as in every plan.
+stays as it is; what the run made is deleted, with consent as in every plan:
+give it to the apply by --allow, as a saved plan holds none.
 What an image held and the ids of objects do not come back. The manifests stay
 as they are: revert them, too, or the next apply does the same again.
 
