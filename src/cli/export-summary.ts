@@ -7,7 +7,6 @@ import { count } from "../render/view.ts";
 
 /** At most this many addresses are named for one reason; the rest is counted. `--format json` has all of them. */
 const MAX_NAMED_ADDRESSES = 3;
-const INDENT_COLUMNS = 2;
 
 /** One paragraph for each reason, newline-terminated; empty if the format holds everything. */
 export function leftOutLines({ leftOut }: Pick<ExportedProject, "leftOut">, width: number): string {
@@ -26,10 +25,8 @@ function sentence(group: readonly LeftOut[]): string {
   return `not exported: ${what}${count}: ${detail}${places}`;
 }
 
-/** The lines after the first are indented. */
 function paragraph(text: string, width: number): string {
-  const lines = wrap(escapeText(text), usableWidth(width), INDENT_COLUMNS);
-  return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;
+  return `${wrap(escapeText(text), usableWidth(width), 0).join("\n")}\n`;
 }
 
 interface Written {

@@ -18,7 +18,6 @@ const MIN_RANGE_LINES = 3;
 /** Records that nobody misses are told by file and line of at most this many files, and of more in one sentence. */
 const MAX_FILES_TOLD_APART = 10;
 const MAX_FILES_NAMED = 3;
-const INDENT_COLUMNS = 2;
 
 /** Everything that was not imported, with its lines: first, by file, what nobody misses, then each lost record. */
 export function skippedLines(
@@ -133,10 +132,8 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** The lines after the first are indented. */
 function paragraph(text: string, width: number): string {
-  const lines = wrap(escapeText(text), usableWidth(width), INDENT_COLUMNS);
-  return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;
+  return `${wrap(escapeText(text), usableWidth(width), 0).join("\n")}\n`;
 }
 
 /** The version of schemas/import.schema.json. */

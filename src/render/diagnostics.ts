@@ -12,7 +12,7 @@ import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
-import { type Excerpt, escapeText, excerpt, usableWidth, wrap } from "./terminal.ts";
+import { type Excerpt, escapeText, excerpt, hang, usableWidth, wrap } from "./terminal.ts";
 import { byOrigin, count, PENDING_MARK } from "./view.ts";
 
 export interface DiagnosticStyle {
@@ -103,12 +103,14 @@ class Painter {
   block({ code, severity, summary, detail, fix, span, related }: Diagnostic): string {
     const { bold, red, yellow } = this.#colours;
     const tint = severity === "error" ? red : yellow;
-    const lines = [`${tint(bold(`${severity}[${code}]`))}${bold(`: ${escapeText(summary)}`)}`];
+    const name = `${severity}[${code}]`;
+    const [head = "", ...further] = wrap(`${name}: ${escapeText(summary)}`, this.#width, 0);
+    const lines = [tint(bold(name)) + bold(head.slice(name.length)), ...further.map(bold)];
     if (span !== undefined) lines.push(...this.#source(span, "^", tint));
-    if (detail !== "") lines.push(...this.#paragraph(detail, "  "));
-    if (fix !== undefined) lines.push(...this.#paragraph(fix, "  fix: "));
+    if (detail !== "") lines.push(...hang("  ", escapeText(detail), this.#width));
+    if (fix !== undefined) lines.push(...hang("  fix: ", escapeText(fix), this.#width));
     for (const { message, span: at } of related ?? []) {
-      lines.push(`  note: ${escapeText(message)}`, ...this.#source(at, "-", this.#colours.cyan));
+      lines.push(...hang("  note: ", escapeText(message), this.#width), ...this.#source(at, "-", this.#colours.cyan));
     }
     return lines.join("\n");
   }
@@ -119,12 +121,6 @@ class Painter {
     const tint = severity === "error" ? red : yellow;
     const more = number.toLocaleString("en");
     return `${tint(bold(`${severity}[${code}]`))}${bold(`: and ${more} more like these; --full shows each`)}`;
-  }
-
-  /** What follows the first line is indented as far as the text of the first. */
-  #paragraph(text: string, lead: string): string[] {
-    const lines = wrap(escapeText(text), this.#width, lead.length);
-    return lines.map((line, index) => (index === 0 ? lead + line.slice(lead.length) : line));
   }
 
   #source(span: Span, mark: string, tint: (text: string) => string): string[] {

@@ -19,7 +19,7 @@ import {
 } from "./change-lines.ts";
 import { expiredText } from "./headline.ts";
 import type { TextOptions } from "./plan-text.ts";
-import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, hang, usableWidth, wrap } from "./terminal.ts";
 import { changedSinceText, count, sortKeys } from "./view.ts";
 
 const NO_DRIFT = "No drift. The account is as the manifests declare.";
@@ -91,10 +91,8 @@ export function objectLines(object: DriftObject, within: number, columns: number
   const address = addressText(object);
   const more = labelTexts(object, within);
   const text = more.length === 0 ? address : `${address} (${more.join("; ")})`;
-  const [first = "", ...continued] = wrap(text, columns, STATUS_COLUMNS);
   return [
-    status.padEnd(STATUS_COLUMNS) + first.trimStart(),
-    ...continued,
+    ...hang(status.padEnd(STATUS_COLUMNS), text, columns),
     ...(status === "changed"
       ? object.fields.flatMap((field) => fieldLines(field, columns))
       : wholeLines(object, columns, kinds)),

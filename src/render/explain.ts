@@ -3,7 +3,7 @@
 import { isRecordType, rulesOf, type TargetFormat } from "../dns/record.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest, suggestion } from "../model/text.ts";
-import { columnsOf, escapeText, padded, wrap } from "./terminal.ts";
+import { columnsOf, escapeText, hang, padded, wrap } from "./terminal.ts";
 
 export interface Explanation {
   /** From the root of a manifest, with the names that the schema has: `domains.records.ttl_sec`. Empty: the manifest itself. */
@@ -407,11 +407,9 @@ export function factsText(explanation: Explanation): string {
 
 function fieldLines(fields: readonly FieldSummary[], width: number): string[] {
   const columns = fields.reduce((most, { name }) => Math.max(most, columnsOf(name)), 0);
-  const indent = INDENT + columns + 2;
   return fields.flatMap(({ name, type, required, description }) => {
     const text = `<${type}>${required ? " required" : ""} ${firstSentence(description)}`.trimEnd();
-    const [first = "", ...rest] = wrap(text, width, indent);
-    return [`${" ".repeat(INDENT)}${padded(name, columns)}  ${first.trimStart()}`, ...rest];
+    return hang(`${" ".repeat(INDENT)}${padded(name, columns)}  `, text, width);
   });
 }
 

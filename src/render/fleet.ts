@@ -3,7 +3,7 @@
 import type { AccountResult, FleetReport, NotRunReason } from "../model/fleet.ts";
 import { compareNatural, groupBy, jsonText } from "../model/text.ts";
 import { codeBlock, codeSpan, fold, htmlCode, isInertMarkdown } from "./markdown/parts.ts";
-import { columnsOf, escapeText, hang, padded, usableWidth } from "./terminal.ts";
+import { columnsOf, escapeText, hang, padded, usableWidth, wrap } from "./terminal.ts";
 import { count } from "./view.ts";
 
 /** So many accounts with the same result have a line each; more are one line. */
@@ -56,7 +56,7 @@ export function* renderFleetTextParts(
   { width, full = false }: FleetTextOptions,
 ): Generator<string> {
   for (const { names, text } of detailsOf(report)) {
-    yield `${hang(`== ${namesOf(names, full)}`, usableWidth(width), 3).join("\n")}\n\n`;
+    yield `${wrap(`== ${namesOf(names, full)}`, usableWidth(width), 0).join("\n")}\n\n`;
     yield text.trimEnd();
     yield "\n\n";
   }
@@ -65,8 +65,8 @@ export function* renderFleetTextParts(
   const column = subjects.reduce((most, subject) => Math.max(most, columnsOf(subject)), 0);
   const lines = rows.map(({ names, headline }, index) => {
     const list = names.length === 1 ? "" : `: ${namesOf(names, full)}`;
-    const line = `${padded(subjects[index] ?? "", column)}  ${escapeText(headline)}${list}`;
-    return `${hang(line, usableWidth(width), column + 2).join("\n")}\n`;
+    const lead = padded(subjects[index] ?? "", column + 2);
+    return `${hang(lead, `${escapeText(headline)}${list}`, usableWidth(width)).join("\n")}\n`;
   });
   yield `${lines.join("")}\n${fleetTally(report)}\n`;
 }

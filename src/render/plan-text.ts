@@ -33,7 +33,15 @@ import {
   memberText,
   shownName,
 } from "./headline.ts";
-import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, hang, usableWidth, wrap, wrapItems } from "./terminal.ts";
+import {
+  columnsOf,
+  DEFAULT_WIDTH_COLUMNS,
+  escapeText,
+  HANGING_COLUMNS,
+  usableWidth,
+  wrap,
+  wrapItems,
+} from "./terminal.ts";
 import {
   type Alike,
   actionEntries,
@@ -76,6 +84,8 @@ export interface TextOptions {
 const CHILD_INDENT = "  ";
 const FIELD_INDENT = "    ";
 const DETAIL_INDENT = 6;
+/** Lists of names go on with the heading. */
+const NAMES_INDENT: number = FIELD_INDENT.length + HANGING_COLUMNS;
 
 /**
  * The whole plan, newline-terminated. Its last line is `Plan: N to add, N to change, N to destroy.` (with ` N blocked.` after
@@ -185,7 +195,7 @@ function alikeLines(groups: readonly GroupView[], shown: AlikeGroup, context: Co
   const signs = shown.own === null ? CHILD_INDENT.length : markColumns(shown.own) + columnsOf(labelText(shown.own));
   const isWide = signs + columnsOf(whole) > width;
   const [first = "", ...rest] = groupLines(shown, isWide ? what : whole, context);
-  const below = isWide ? wrapItems(names, width, FIELD_INDENT.length) : [];
+  const below = isWide ? wrapItems(names, width, NAMES_INDENT) : [];
   const note = shown.isTemplate ? [paint.dim(`${FIELD_INDENT}${ZONE_NAME} is the name of each`)] : [];
   return [first, ...below, ...note, ...rest];
 }
@@ -195,7 +205,7 @@ function goingLines(groups: readonly GroupView[], context: Context): string[] {
   const own = groups[0]?.own ?? null;
   if (own === null) return [];
   const lines = headLines(own, headlineOfMany(groups), context);
-  for (const line of wrapItems(groups.map(memberText), context.width, FIELD_INDENT.length)) lines.push(line);
+  for (const line of wrapItems(groups.map(memberText), context.width, NAMES_INDENT)) lines.push(line);
   return lines;
 }
 
@@ -314,7 +324,7 @@ function freeSpaceLines({ freeSpace }: Plan, { width }: Context): string[] {
   return freeSpace.flatMap((space) => wrap(freeSpaceText(space), width, 0));
 }
 
-/** Each summary begins with the word; its further lines are indented. */
+/** Each summary begins with the word. */
 function diagnosticLines(
   word: "Refused" | "Warning",
   { summaries, advice }: Alike,
@@ -322,7 +332,7 @@ function diagnosticLines(
 ): string[] {
   const colour = word === "Warning" ? paint.warn : paint.bad;
   return [
-    ...summaries.flatMap((summary) => hang(`${word}: ${summary}`, width, FIELD_INDENT.length).map(colour)),
+    ...summaries.flatMap((summary) => wrap(`${word}: ${summary}`, width, 0).map(colour)),
     ...advice.flatMap((text) => wrap(text, width, CHILD_INDENT.length)),
   ];
 }

@@ -156,47 +156,48 @@ export function usableWidth(width: number): number {
   return Math.max(width, MIN_WIDTH_COLUMNS);
 }
 
-/** Words on lines of at most `width` columns, each after `indent` blanks. A longer word stays whole. */
+// Every line of our own begins at an even column. What goes on with a line, and lists of names, stand at an odd one: wherever a text of
+// others is broken, no part of it stands where a line of ours begins.
+
+/** How far a text that begins at an even column is moved to the right where it goes on: an odd number. */
+export const HANGING_COLUMNS = 3;
+
+/** Words on lines of at most `width` columns, the first after `indent` blanks; the others hang. A longer word stays whole. */
 export function wrap(text: string, width: number, indent: number): string[] {
-  const blank = " ".repeat(indent);
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && indent + columnsOf(longer) > width) {
-      lines.push(blank + line);
-      line = word;
-    } else {
-      line = longer;
-    }
-  }
-  if (line !== "") lines.push(blank + line);
-  return lines;
+  return fill(text.split(" "), width, indent);
 }
 
-/** Items with commas between them, on lines of at most `width` columns, each after `indent` blanks. A longer item stays whole. */
+/** Items with commas between them, on lines as of `wrap`. A longer item stays whole. */
 export function wrapItems(items: readonly string[], width: number, indent: number): string[] {
-  const blank = " ".repeat(indent);
-  const lines: string[] = [];
-  let [line, columns] = ["", 0];
-  for (const [index, item] of items.entries()) {
-    const text = index < items.length - 1 ? `${item},` : item;
-    const more = columnsOf(text) + (line === "" ? 0 : 1);
-    if (line !== "" && indent + columns + more > width) {
-      lines.push(blank + line);
-      [line, columns] = ["", 0];
-    }
-    columns += columnsOf(text) + (line === "" ? 0 : 1);
-    line = line === "" ? text : `${line} ${text}`;
-  }
-  if (line !== "") lines.push(blank + line);
-  return lines;
+  return fill(
+    items.map((item, index) => (index < items.length - 1 ? `${item},` : item)),
+    width,
+    indent,
+  );
 }
 
-/** Wraps words like `wrap`, but indents only the lines after the first. */
-export function hang(text: string, width: number, indent: number): string[] {
-  const [first = "", ...rest] = wrap(text, width, 0);
-  return [first, ...wrap(rest.join(" "), width, indent)];
+/** Words as of `wrap`, of which the first stand behind `lead`. */
+export function hang(lead: string, text: string, width: number): [string, ...string[]] {
+  const indent = columnsOf(lead);
+  const [first = "", ...rest] = wrap(text, width, indent);
+  return [lead + first.slice(indent), ...rest];
+}
+
+function fill(words: readonly string[], width: number, indent: number): string[] {
+  const hanging = indent % 2 === 0 ? indent + HANGING_COLUMNS : indent;
+  const lines: string[] = [];
+  let [start, line, columns] = [indent, "", 0];
+  for (const word of words) {
+    const more = columnsOf(word);
+    if (line !== "" && start + columns + 1 + more > width) {
+      lines.push(" ".repeat(start) + line);
+      [start, line, columns] = [hanging, "", 0];
+    }
+    columns += line === "" ? more : 1 + more;
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  if (line !== "") lines.push(" ".repeat(start) + line);
+  return lines;
 }
 
 /**

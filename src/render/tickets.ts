@@ -4,7 +4,17 @@ import { jsonText } from "../model/text.ts";
 import type { Ticket, TicketEntity, TicketReply } from "../model/ticket.ts";
 import { createPaint } from "./change-lines.ts";
 import type { TextOptions } from "./plan-text.ts";
-import { columnsOf, cut, DEFAULT_WIDTH_COLUMNS, escapeText, padded, usableWidth, wrap, wrapItems } from "./terminal.ts";
+import {
+  columnsOf,
+  cut,
+  DEFAULT_WIDTH_COLUMNS,
+  escapeText,
+  HANGING_COLUMNS,
+  padded,
+  usableWidth,
+  wrap,
+  wrapItems,
+} from "./terminal.ts";
 import { count } from "./view.ts";
 
 /** A longer value of the service is cut in a table, and in headings. */
@@ -64,8 +74,10 @@ export function renderTicket(ticket: Ticket, replies: readonly TicketReply[], op
   const shown = last === null ? replies : replies.slice(Math.max(0, replies.length - last));
   const left = replies.length - shown.length;
   const body = (text: string) => textLines(text, width, last === null ? Number.POSITIVE_INFINITY : MAX_TEXT_LINES);
-  const summary = shortened(escapeText(ticket.summary), MAX_SUMMARY_COLUMNS);
-  const head = folded(`Ticket ${ticket.id} (${cell(ticket.status)}): ${summary}`, width, "");
+  // Blanks at the place where a line is broken would move the rest of it.
+  const summary = shortened(escapeText(ticket.summary).replace(/ +/g, " "), MAX_SUMMARY_COLUMNS);
+  const title = `Ticket ${ticket.id} (${cell(ticket.status)}): ${summary}`;
+  const [head = "", ...further] = folded(title, width - HANGING_COLUMNS, " ".repeat(HANGING_COLUMNS));
   const opened = paint.bold(headingOf(ticket.opened_by, ticket.opened, "opened it"));
   const are = `earlier ${left === 1 ? "reply is" : "replies are"} not shown`;
   const rest = `... ${left.toLocaleString("en")} ${are}: --all shows the whole thread`;
@@ -74,7 +86,13 @@ export function renderTicket(ticket: Ticket, replies: readonly TicketReply[], op
     return ["", from_linode ? paint.warn(`>> ${heading}`) : paint.bold(heading), ...body(description)];
   });
   const blocks = [
-    [...head.map(paint.bold), ...factsOf(ticket, replies, width), "", opened, ...body(ticket.description)],
+    [
+      ...[head.trimStart(), ...further].map(paint.bold),
+      ...factsOf(ticket, replies, width),
+      "",
+      opened,
+      ...body(ticket.description),
+    ],
     left > 0 ? ["", ...wrap(rest, width, 0)] : [],
     ...messages,
   ];

@@ -59,7 +59,7 @@ describe("the connection", () => {
     for (const file of ["empty", "missing"]) {
       const { code, stderr } = await run(["plan", "--token-file", file], { cwd, env });
       expect(code).toBe(1);
-      expect(stderr).toContain(`is empty: ${file}`);
+      expect(stderr.replace(/\n +/g, " ")).toContain(`is empty: ${file}`);
     }
   });
 

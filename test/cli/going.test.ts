@@ -87,7 +87,7 @@ describe("a project of several environments with one owner", () => {
     expect(under).toEqual({ "image/golden-prod": ["prod"], "image/gone": undefined });
     expect(text).toContain(`Apply would refuse this plan:
   image/golden-prod would be deleted: it carries our tag and is declared with
-  --env prod, not with --env dev
+     --env prod, not with --env dev
       Give each environment its own owner, e.g. owner: edge-\${var.env}
       --allow delete=image/golden-prod
       or under allow: in the root file:  - { delete: image/golden-prod }
@@ -129,7 +129,7 @@ describe("a project of several environments with one owner", () => {
     const { text } = await planned(many, names);
     expect(text).toMatch(/ {2}4 images would be deleted: they carry our tag and are no longer declared\n/);
     expect(text).toMatch(
-      / {2}4 images would be deleted: they carry our tag and are declared with --env\n {2}staging, not with --env dev\n {6}Give each/,
+      / {2}4 images would be deleted: they carry our tag and are declared with --env\n {5}staging, not with --env dev\n {6}Give each/,
     );
   });
 

@@ -30,10 +30,10 @@ describe("tenon import --from terraform", () => {
       code: 0,
       stdout:
         "Imported 1 domain, 1 record into infra (1 file). 2 objects were left out; the messages say which.\nNext: tenon plan infra\n",
-      stderr: `terraform.tfstate: left out (only VPCs, subnets, domains, records and images
-  are taken): module.m["x"].aws_instance.web (line 59)
+      stderr: `terraform.tfstate: left out (only VPCs, subnets, domains, records and images are
+   taken): module.m["x"].aws_instance.web (line 59)
 terraform.tfstate: left out (data sources are only read):
-  data.linode_region.here (line 74)
+   data.linode_region.here (line 74)
 `,
     });
     expect(await readdir(join(cwd, "infra"))).toEqual(["tenon.yaml"]);

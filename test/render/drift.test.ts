@@ -21,7 +21,7 @@ describe("drift", () => {
     expect(text.split("\n").filter((line) => [...line].length > 80)).toEqual([]);
   });
 
-  it("indents what follows the first line of an object as far as its address", () => {
+  it("indents what follows the first line of an object further than its address", () => {
     const [from, to] = ["domain/mail.shop.example.com/some-old-name/A", "domain/mail.shop.example.com/some-new-name/A"];
     const values = (name: string) => record(name, "A", "192.0.2.1");
     const renamed = change(to, "domain_record", {
@@ -34,7 +34,7 @@ describe("drift", () => {
       renderDriftText(driftOf(plan([renamed])), PLAIN)
         .split("\n")
         .slice(0, 2),
-    ).toEqual([`changed     ${to}, in the account`, `            ${from}`]);
+    ).toEqual([`changed     ${to}, in the account`, `               ${from}`]);
   });
 
   it("tells a duplicate from a record that nothing declares, and shows names in Unicode", () => {
@@ -43,7 +43,7 @@ describe("drift", () => {
     const found = driftOf(plan([change(key, "domain_record", { before, labels: ["duplicate"] })]));
     expect(renderDriftText(found, PLAIN)).toMatch(
       `unexpected  ${key} (straße.a.example) (duplicate:
-            an equal record is declared and there)
+               an equal record is declared and there)
     xn--strae-oqa (straße) A 192.0.2.1
 `,
     );

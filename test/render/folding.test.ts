@@ -101,8 +101,8 @@ describe("the names of what is alike", () => {
     const names = "brand1.example, brand2.example, brand4.example,";
     expect(text.split("\n").slice(0, 3)).toEqual([
       "  5 domains alike:",
-      `    ${names} brand5.example,`,
-      "    brand6.example",
+      `       ${names} brand5.example,`,
+      "       brand6.example",
     ]);
     expect(renderPlanText(plan(byKey(brands(12))), PLAIN)).toContain("brand11.example, brand12.example\n");
   });

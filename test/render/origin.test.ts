@@ -53,7 +53,7 @@ Already pending before this change (drift, or not yet applied):
 Applying this takes 2 requests.
 
 This change: 1 to add, 0 to change, 0 to destroy. Already pending: 0 to add, 0
-to change, 1 to destroy.
+   to change, 1 to destroy.
 Plan: 1 to add, 0 to change, 1 to destroy.
 `);
   });

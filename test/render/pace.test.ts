@@ -39,7 +39,9 @@ describe("how long an apply takes", () => {
   it("is in the text of a plan, within the width of a terminal", () => {
     const made = change("vpc/a", "vpc", { after: { label: "a" } });
     const text = renderPlanText(plan([made], { pace: PACE, requestCount: 1000 }), { colour: false, width: 80 });
-    expect(text).toContain("\nApplying this takes 1000 requests: about 1 min 40 s, if the limit is the one\nthat the");
+    expect(text).toContain(
+      "\nApplying this takes 1000 requests: about 1 min 40 s, if the limit is the one\n   that the",
+    );
     expect(text).toMatch(/\n\nPlan: 1 to add, 0 to change, 0 to destroy\.\n$/);
   });
 });

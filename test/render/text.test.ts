@@ -149,7 +149,7 @@ describe("a plan as text", () => {
     expect(linesOf(...three).filter((line) => line.startsWith("- "))).toEqual(["- image a", "- image b", "- image c"]);
     expect(linesOf(...three, one("d", prune))).toContain("- image d (prune: no longer declared)");
     expect(linesOf(...three, one("d"), one("e", prune))).toEqual([
-      ...["- 4 images", "    a, b, c, d", "", "- image e (prune: no longer declared)", ""],
+      ...["- 4 images", "       a, b, c, d", "", "- image e (prune: no longer declared)", ""],
       ...["Applying this takes 5 requests.", "", "Plan: 0 to add, 0 to change, 5 to destroy.", ""],
     ]);
     const apart = [{ note: "ask Ada" }, { labels: ["prune", "unfinished"] }, { after: { label: "d" } }];
@@ -164,7 +164,7 @@ describe("a plan as text", () => {
     const four = ["a", "b", "c", "d"].flatMap((label) => vpc(label));
     expect(linesOf(...four).slice(0, 3)).toEqual([
       "- 4 VPCs and their 4 subnets",
-      "    a (1 subnet), b (1 subnet), c (1 subnet), d (1 subnet)",
+      "       a (1 subnet), b (1 subnet), c (1 subnet), d (1 subnet)",
       "",
     ]);
     const held = vpc("e", { blocked: { type: "depends", on: ["vpc/e"] } });
@@ -176,7 +176,7 @@ describe("a plan as text", () => {
   it("shows in a fold no name that could be taken for two", () => {
     const labels = [" f", "a", "b, c", "d (9 subnets)", 'e"'];
     const text = linesOf(...labels.map((label) => change(`image/${label}`, "image", { before: { label } })));
-    expect(text.slice(0, 2)).toEqual(["- 5 images", '    " f", a, "b, c", "d (9 subnets)", "e\\""']);
+    expect(text.slice(0, 2)).toEqual(["- 5 images", '       " f", a, "b, c", "d (9 subnets)", "e\\""']);
   });
 
   it("shows of a new domain what is not the default, and the owner only where it changes", () => {
@@ -240,14 +240,14 @@ describe("a plan as text", () => {
     });
     const text = renderPlanText(plan([], { warnings: [kept("www"), kept("x", "Other."), kept("api")] }), PLAIN);
     expect(text).toMatch(`Warning: caches keep the old domain/shop.example/www/A until 2026-11-22 12:00
-    UTC (changed; TTL 86400 seconds)
+   UTC (changed; TTL 86400 seconds)
 Warning: caches keep the old domain/shop.example/api/A until 2026-11-22 12:00
-    UTC (changed; TTL 86400 seconds)
+   UTC (changed; TTL 86400 seconds)
   Resolvers go on giving the old answer.
   Lower the TTL first.
 
 Warning: caches keep the old domain/shop.example/x/A until 2026-11-22 12:00 UTC
-    (changed; TTL 86400 seconds)
+   (changed; TTL 86400 seconds)
   Resolvers go on giving the old answer.
   Other.
 `);

@@ -19,6 +19,14 @@ const TICKET: Ticket = {
 const PLAIN = { colour: false, width: 80 };
 
 describe("a ticket as text", () => {
+  it("hangs what is left of a summary that is too long for a line, however many blanks are in it", () => {
+    for (const blanks of [" ", "  ", "     "]) {
+      const summary = `${"x".repeat(52)}${blanks}closed  yesterday`;
+      const [head, rest] = renderTicket({ ...TICKET, summary }, [], { ...PLAIN, last: 20 }).split("\n");
+      expect([head, rest]).toEqual([`Ticket 20000001 (open): ${"x".repeat(52)}`, "   closed yesterday"]);
+    }
+  });
+
   it("has what people look for first, and keeps lines and indentation", () => {
     const description = "See:\n\n\tindented\n    so, too\r\nend \n\n";
     const reply = {

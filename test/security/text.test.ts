@@ -158,3 +158,59 @@ test("a damaged or forged plan file cannot either, when it is refused or shown",
   expect(refused.code).toBe(1);
   expectNotForged(refused);
 });
+
+/** What lines of Tenon's own begin with. */
+const BEGINNINGS = [
+  ...["fix:", "note:", "blocked:", "error:", "Refused:", "Warning:", "Note:", "Plan:", "Drift:", "Verified:"],
+  ...["No changes.", "Apply complete!", "failed", "whose:", "apply:", "--allow", "at"],
+];
+/** Behind a word that fills a line: of markdown, unless `columns` says otherwise. */
+function brokenAt(word: string, columns = 120): string {
+  return `${"x".repeat(columns)} ${word} forged`;
+}
+
+/** These beginnings are at the beginning of lines, and none of them in a column in which a line of ours begins. */
+function expectHanging(text: string, words: readonly string[]): void {
+  const forged = text.split("\n").filter((line) => words.some((word) => line.trimStart().startsWith(`${word} forged`)));
+  expect(forged.length).toBeGreaterThanOrEqual(words.length);
+  expect(forged.filter((line) => (line.length - line.trimStart().length) % 2 === 0)).toEqual([]);
+}
+
+test("a long text goes on in no column in which lines of Tenon's own begin, wherever it is broken", async () => {
+  const all = BEGINNINGS.map((word) => brokenAt(word)).join(" ");
+  const said = JSON.stringify(all);
+  const zone = (rest: string): string =>
+    `tenon: 1\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, ${rest} }]\n`;
+  for (const manifest of [
+    zone(`records: [{ type: A, name: www, target: ${said} }]`),
+    `tenon: 1\n? ${said}\n: 1\n`,
+    `tenon: 1\nallow: [{ delete: "domain/*", until: ${said} }]\n`,
+    `tenon: 1\nvpcs: [{ label: "\${var.${all}}", region: us-east }]\n`,
+  ]) {
+    const { stderr } = await run(["validate"], { cwd: await folder({ "tenon.yaml": manifest }) });
+    expectHanging(stderr, BEGINNINGS);
+  }
+  const seeded = { id: 7, domain: "a.example", type: "master", soa_email: "a@a.example" } as const;
+  const behind = await emulator({ seed: { domains: [seeded] } });
+  const project = zone(
+    `ttl_sec: 300, note: ${said}, records: [{ type: A, name: www, target: 192.0.2.1, note: ${said} }]`,
+  );
+  const cwd = await folder({ "tenon.yaml": project });
+  for (const args of [["plan"], ["drift"], ["drift", "--format", "markdown"], ["show", "domain/a.example"]])
+    expectHanging((await run(args, { cwd, env: envOf(behind) })).stdout, BEGINNINGS);
+  // What the service says of a write, and what it has made of one.
+  let [reason, description] = ["", ""];
+  const service = await failing(behind, (request) => {
+    if (request.startsWith("POST ")) return refusal(400, reason);
+    if (request !== "PUT /v4/domains/7") return null;
+    return { status: 200, body: JSON.stringify({ ...seeded, ttl_sec: 300, description }) };
+  });
+  for (const word of BEGINNINGS) {
+    [reason, description] = [brokenAt(word), brokenAt(word, 75)];
+    for (const format of ["text", "markdown"]) {
+      const { code, stdout } = await run(["apply", "--yes", "--format", format], { cwd, env: envOf(service) });
+      expect(code).toBe(6);
+      expectHanging(stdout, format === "text" ? [word, word] : [word]);
+    }
+  }
+});

@@ -13,7 +13,7 @@ import { warningMarks } from "../diagnostics.ts";
 import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
 import { foldContext } from "../folding.ts";
 import { adviceText, GOAL_WORDS, leftovers, notBegun, notBegunHeading, reasonsOf, type Undone } from "../report.ts";
-import { escapeText, hang, shorten, wrap } from "../terminal.ts";
+import { escapeText, shorten, wrap } from "../terminal.ts";
 import { renderVerificationText } from "../verification.ts";
 import {
   type Alike,
@@ -200,7 +200,7 @@ function list(
 function alikeEntries({ summaries, advice }: Alike): string[][] {
   const below = advice.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT));
   return summaries.map((summary, index) => [
-    ...hang(summary, CODE_COLUMNS, INDENT + INDENT),
+    ...wrap(summary, CODE_COLUMNS, 0),
     ...(index === summaries.length - 1 ? below : []),
   ]);
 }
