@@ -104,3 +104,39 @@ test("a destroyed object is shown by its live name, whatever name an entry with 
   expect(comment.stdout).toContain("- vpc w1, declared as w2\n");
   expect(text.stdout + comment.stdout).not.toMatch(/^- vpc w2/m);
 });
+
+test("of domains that change alike none is left out of a comment without a word, however little room there is", async () => {
+  const parked = (word: string): string[] =>
+    Array.from({ length: 50 }, (_, index) => `${word}-${index}.of-our-parked-names.example`);
+  const zones = [...parked("brand"), "payments-bank.example", ...parked("shop")];
+  const records = [{ type: "A", name: "www", target: "192.0.2.1" }];
+  const seeded = zones.map((domain) => ({ domain, type: "master", soa_email: "a@a.example", records }));
+  const service = await emulator({ seed: { domains: seeded } as never });
+  const given = `{ domain: [${zones.join(", ")}], type: slave, master_ips: [203.0.113.66] }`;
+  for (const fillers of [0, 830, 840, 900]) {
+    const filler = Array.from(
+      { length: fillers },
+      (_, index) => `{ type: TXT, name: k${index}, target: ${"x".repeat(60)} }`,
+    );
+    const added = `{ domain: new.example, type: master, soa_email: a@a.example, records: [${filler.join(", ")}] }`;
+    const cwd = await folder({ "tenon.yaml": `tenon: 1\ndomains: [${given}, ${added}]\n` });
+    const { code, stdout } = await run(["plan", "--format", "markdown"], { cwd, env: envOf(service) });
+    expect([code, stdout.length <= 65_536]).toEqual([0, true]);
+    expect(stdout).toContain("payments-bank.example");
+    expect(stdout).toMatch(/type +"master" → "slave"/);
+    expect(stdout).toContain("203.0.113.66");
+  }
+  // More names than a comment holds.
+  const label = "long".repeat(15);
+  const many = Array.from({ length: 400 }, (_, index) => `${label}.${label}.${label}.zone-${index}.example`);
+  const crowd = await emulator({
+    seed: { domains: many.map((domain) => ({ domain, type: "master", soa_email: "a@a.example" })) },
+  });
+  const moved = `{ domain: [${many.join(", ")}], type: master, soa_email: b@a.example }`;
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\ndomains: [${moved}]\n` });
+  const { stdout } = await run(["plan", "--format", "markdown"], { cwd, env: envOf(crowd) });
+  const named = stdout.match(/^ {3}long\S+/gm)?.length ?? 0;
+  expect(named).toBeGreaterThan(100);
+  expect(stdout).toContain(`\n  ${many.length - named} names are not shown here\n`);
+  expect(stdout).toContain("**Not everything is shown**");
+});

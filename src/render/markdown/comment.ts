@@ -6,7 +6,7 @@ import type { Address } from "../../model/resource.ts";
 import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../change-lines.ts";
 import { type Entry, entriesOf, type FoldContext, groupsIn, ZONE_NAME } from "../folding.ts";
 import { headline, headlineOfAlike, headlineOfMany, isInHeadline, labelText, shownName } from "../headline.ts";
-import { escapeText, wrapItems } from "../terminal.ts";
+import { escapeText, HANGING_COLUMNS, wrapItems } from "../terminal.ts";
 import { type ChangeView, count, type FieldDiff, type GroupView, groupsOf, type Mark } from "../view.ts";
 import { codeBlock, codeSpan, fenceCost, fold, htmlCode, type Tense, tallyByKind, tallyText } from "./parts.ts";
 
@@ -317,19 +317,25 @@ const MAX_SHOWN_LOSSES = 200;
 /**
  * How much is shown of a network, zone or image, from least to most.
  * - `counts`: numbers only.
- * - `losses`: a line for each object that is deleted, replaced or blocked; the rest as numbers.
- * - `lines`: a line for each change; further fields by name, or by their number.
+ * - `losses`: a line for each object that is deleted, replaced or blocked, or answers otherwise as a whole, and the short fields of a network,
+ *   zone or image that is; the rest as numbers.
+ * - `names`: also the names of those that are alike.
+ * - `lines`: a line for each change; other fields by name, or by their number.
  * - `fields`: also the fields of the network, zone or image itself that have short values.
  * - `full`: everything.
  */
-const LEVELS = ["counts", "losses", "lines", "fields", "full"] as const;
+const LEVELS = ["counts", "losses", "names", "lines", "fields", "full"] as const;
 type Level = (typeof LEVELS)[number];
+
+function isAtLeast(level: Level, least: Level): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(least);
+}
 
 interface Rendering {
   readonly text: string;
   /** Changes that are shown as numbers only. */
   readonly counted: number;
-  /** A value, a field or a note of a change that has a line is not shown, or is cut. */
+  /** A value, a field or a note of a change that has a line is not shown, or is cut; or so is a name of several that are alike. */
   readonly isCut: boolean;
 }
 
@@ -378,10 +384,11 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
   const { group, all, head, tense, isOpen } = frame;
   const views = viewsOf(group);
   const counts = countsText(all.flatMap(viewsOf), tense);
-  const isPlain = level === "counts" || (level === "losses" && !views.some(isLoss));
+  const shown = level === "counts" ? [] : isAtLeast(level, "lines") ? views : views.filter(isLoss);
+  const isPlain = shown.length === 0 && (all.length === 1 || !isAtLeast(level, "names"));
   if (isPlain) return { text: `- ${codeSpan(head)}: ${counts}`, counted: views.length * all.length, isCut: false };
-  const shown = level === "losses" ? views.filter(isLoss) : views;
   const { lines, isCut } = unitLines(frame, shown, level);
+  const members = memberLines(frame, level);
   const missing = views.length - shown.length;
   if (missing > 0)
     lines.push(
@@ -391,26 +398,33 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
       )}${all.length > 1 ? " each" : ""}, not shown here`,
     );
   return {
-    text: fold(`${htmlCode(head)}: ${counts}`, codeBlock([...lines, ...memberLines(frame, level)], "diff"), isOpen),
+    text: fold(`${htmlCode(head)}: ${counts}`, codeBlock([...lines, ...members.lines], "diff"), isOpen),
     counted: missing * all.length,
-    isCut,
+    isCut: isCut || members.isCut,
   };
 }
 
-/** Which networks, zones or images are alike. */
-function memberLines({ all, isTemplate }: UnitFrame, level: Level): string[] {
-  if (all.length === 1) return [];
-  const note = isTemplate === true ? [`  ${ZONE_NAME} is the name of each`] : [];
-  return level === "full"
-    ? [
-        ...note,
-        ...wrapItems(
-          all.map(({ root }) => shownName(root)),
-          CODE_COLUMNS,
-          2,
-        ),
-      ]
-    : note;
+/** If there is not room for everything, the names of those that are alike take no more: about half of a comment. */
+const MAX_NAMES_CHARACTERS = 30_000;
+
+/** Which networks, zones or images are alike, and how many of them are not named. */
+function memberLines({ all, isTemplate }: UnitFrame, level: Level): Lines {
+  if (all.length === 1) return { lines: [], isCut: false };
+  const names: string[] = [];
+  let room = level === "full" ? Number.POSITIVE_INFINITY : isAtLeast(level, "names") ? MAX_NAMES_CHARACTERS : 0;
+  for (const { root } of all) {
+    const name = shownName(root);
+    room -= name.length;
+    if (room < 0) break;
+    names.push(name);
+  }
+  const left = all.length - names.length;
+  const lines = [
+    ...(isTemplate === true ? [`  ${ZONE_NAME} is the name of each`] : []),
+    ...wrapItems(names, CODE_COLUMNS, HANGING_COLUMNS),
+    ...(left > 0 ? [`  ${count(left, "name is", "names are")} not shown here`] : []),
+  ];
+  return { lines, isCut: left > 0 };
 }
 
 /**
@@ -476,7 +490,7 @@ function isShortField({ change }: ChangeView, { name }: FieldDiff): boolean {
 function ownLines(head: string, own: ChangeView, level: Level): Lines {
   const isFull = level === "full";
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
-  const shown = level === "lines" ? [] : fields.filter((field) => isFull || isShortField(own, field));
+  const shown = level === "lines" && !isLoss(own) ? [] : fields.filter((field) => isFull || isShortField(own, field));
   const hidden = fields.filter((field) => !shown.includes(field)).map(({ name }) => name);
   const note = noteLines(own, isFull);
   return {

@@ -85,6 +85,23 @@ describe("a comment on a large plan", () => {
     expect(crowd).toContain("3000 domains and their 9000 records");
   });
 
+  it("prefers that a zone is given away to lines of new records", () => {
+    const values = (type: string, masters: string[]) => ({ domain: "a.example", type, master_ips: masters });
+    const [before, after] = [values("master", []), values("slave", ["203.0.113.66"])];
+    const given = change("domain/a.example", "domain", { before, after });
+    // Whose value is cut as soon as there is not room for everything.
+    const long = change("domain/b.example/x/TXT", "domain_record", { after: record("x", "TXT", "x".repeat(5_000)) });
+    const textOf = (records: number): string => renderPlanMarkdown(plan([given, long, ...zones(1, records)]));
+    // As many records as have lines, so that no room is left.
+    let [least, most] = [100, 5_000];
+    while (least + 1 < most) {
+      const middle = Math.floor((least + most) / 2);
+      if (statedIn(textOf(middle)).counted === 0) least = middle;
+      else most = middle;
+    }
+    for (const records of [least - 1, least, most]) expect(textOf(records)).toMatch(/type +"master" → "slave"/);
+  });
+
   it("prefers what is proposed to what was pending before", () => {
     const changes = zones(2, 1500).map((each, index) => ({
       ...each,
