@@ -28,6 +28,7 @@ import type { FleetSource } from "./fleet-open.ts";
 import { endUnlessAnswered, openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
 import { openTracing } from "./fleet-tracing.ts";
 import { hearSignals, type Interrupt } from "./interrupt.ts";
+import { sayLine } from "./say-line.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 import { openNotices, resolveWebhook, type WebhookFlags } from "./webhook.ts";
 
@@ -249,7 +250,7 @@ class FleetWorker {
     const line = lineOf(event);
     // It is asked for again every second.
     const isKnown = event.type === "refused" && this.#refused.get(event.account) === event.reason;
-    if (line !== null && !isKnown) this.#terminal.say(`${line}\n`);
+    if (line !== null && !isKnown) sayLine(this.#terminal, line);
     if (event.type === "refused") this.#refused.set(event.account, event.reason);
     else this.#refused.delete(event.account);
     if (event.type !== "failed" || !this.#terminal.environment["TENON_DEBUG"]) return;

@@ -25,6 +25,7 @@ import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { Progress } from "./progress.ts";
 import { exitOf } from "./project.ts";
 import { askSome } from "./questions.ts";
+import { sayLine } from "./say-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type Opened = Extract<ExistingProject, { ok: true }> & {
@@ -297,7 +298,7 @@ async function jsonOf(result: ImportRead, { shown }: Opened): Promise<string> {
 function sayAlready(terminal: Terminal, already: readonly string[]): void {
   if (already.length === 0) return;
   const [is, are] = already.length === 1 ? ["is", "one"] : ["are", already.length.toLocaleString("en")];
-  terminal.say(`${are} ${is} declared already, and left out: ${escapeText(someOf(already))}\n`);
+  sayLine(terminal, `${are} ${is} declared already, and left out: ${escapeText(someOf(already))}`);
 }
 
 function someOf(names: readonly string[]): string {

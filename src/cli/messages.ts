@@ -4,6 +4,7 @@ import { type Diagnostic, type Failure, Sources } from "../index.ts";
 import { countSkipped, renderDiagnostics } from "../render/diagnostics.ts";
 import { failureText } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
+import { sayLine } from "./say-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 export function sayDiagnostics(
@@ -131,7 +132,8 @@ export interface CommandError {
 /** An error of the command line itself; `--format json` prints it as a diagnostic, too. */
 export function sayError(terminal: Terminal, { code, summary, fix = "" }: CommandError): void {
   record(terminal, { code, summary, fix });
-  terminal.say(`error: ${escapeText(summary)}\n${fix === "" ? "" : `  ${escapeText(fix)}\n`}`);
+  sayLine(terminal, `error: ${escapeText(summary)}`);
+  if (fix !== "") sayLine(terminal, escapeText(fix), 2);
 }
 
 export function sayFailure(terminal: Terminal, what: string, failure: Failure): void {
@@ -141,7 +143,8 @@ export function sayFailure(terminal: Terminal, what: string, failure: Failure): 
     summary: `${what}: ${failureText(failure)}`,
     fix: fix.replace(/\n +/g, " "),
   });
-  terminal.say(`error: ${escapeText(what)}: ${failureText(failure)}\n${fix === "" ? "" : `  ${fix}\n`}`);
+  sayLine(terminal, `error: ${escapeText(what)}: ${failureText(failure)}`);
+  if (fix !== "") for (const line of fix.split("\n")) sayLine(terminal, line.trimStart(), 2);
 }
 
 function record(terminal: Terminal, error: CommandError): void {

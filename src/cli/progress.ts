@@ -5,6 +5,7 @@ import { jsonText, roughTime } from "../model/text.ts";
 import { failureText } from "../render/report.ts";
 import { cut, escapeText } from "../render/terminal.ts";
 import type { Format } from "./flags.ts";
+import { sayLine } from "./say-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 // Output while an apply runs: events as JSON lines; progress and failures for people.
@@ -182,7 +183,7 @@ export class Progress {
   /** A line that stays. */
   note(text: string): void {
     this.#clear();
-    this.#terminal.say(`${text}\n`);
+    sayLine(this.#terminal, text);
   }
 
   end(): void {
@@ -218,7 +219,7 @@ export class Progress {
 /** Prints a line that stays, above the progress if that is shown. */
 export function sayBeside(terminal: Terminal, text: string): void {
   const progress = shown.get(terminal);
-  if (progress === undefined) terminal.say(`${text}\n`);
+  if (progress === undefined) sayLine(terminal, text);
   else progress.note(text);
 }
 

@@ -9,6 +9,7 @@ import { escapeText } from "../render/terminal.ts";
 import { type CarriedOut, carryOutPlan, type Made, type Writing } from "./carry-out.ts";
 import type { PlanFlags } from "./flags.ts";
 import { sayDiagnostics } from "./messages.ts";
+import { sayLine } from "./say-line.ts";
 import { planIn } from "./session.ts";
 import { printVerification } from "./verification.ts";
 
@@ -29,7 +30,7 @@ export async function undoUnverified(
   const { terminal } = session;
   terminal.say("\nThe nameservers do not answer as declared. What this run did is undone.\n");
   const undone = await undo(session, carried, flags, verify);
-  for (const problem of undone.problems) terminal.say(`error: not undone: ${escapeText(problem)}\n`);
+  for (const problem of undone.problems) sayLine(terminal, `error: not undone: ${escapeText(problem)}`);
   return undone;
 }
 

@@ -1,9 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runCommand } from "../../src/cli/program.ts";
 import { here as run } from "../cli/here.ts";
 import { failing, refusal } from "../cli/odd-service.ts";
 import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
+import { stage } from "../cli/stage.ts";
 import { expectPlainText, STEERING, withDigest } from "./hostile.ts";
 
 const ESCAPED = JSON.stringify(STEERING).replaceAll("\u202e", "\\u202e").replaceAll("\u2028", "\\u2028");
@@ -211,6 +213,28 @@ test("a long text goes on in no column in which lines of Tenon's own begin, wher
       const { code, stdout } = await run(["apply", "--yes", "--format", format], { cwd, env: envOf(service) });
       expect(code).toBe(6);
       expectHanging(stdout, format === "text" ? [word, word] : [word]);
+    }
+  }
+});
+
+test("a message of one line goes on in a terminal as other texts do, and is one line elsewhere", async () => {
+  const behind = await emulator();
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  for (const [method, args] of [
+    ["GET", ["plan", cwd]],
+    ["POST", ["apply", cwd, "--yes", "--journal", join(cwd, "run.jsonl")]],
+  ] as const) {
+    for (const word of BEGINNINGS) {
+      const service = await failing(behind, (request) =>
+        request.startsWith(method) ? refusal(400, brokenAt(word)) : null,
+      );
+      const { terminal, said } = stage(envOf(service));
+      await runCommand(terminal, [...args, "--base-url", service.baseUrl]);
+      const plain = said();
+      expect(plain).toContain(` ${brokenAt(word)}`);
+      const messages = { ...terminal.messages, isTerminal: true };
+      await runCommand({ ...terminal, messages }, [...args, "--base-url", service.baseUrl]);
+      expectHanging(said().slice(plain.length), [word]);
     }
   }
 });

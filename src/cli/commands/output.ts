@@ -12,6 +12,7 @@ import { addConnectionFlags, addProjectFlags, type ConnectionFlags, type Project
 import { sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
 import { openProject } from "../project.ts";
+import { sayLine } from "../say-line.ts";
 import { accountRefused } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -139,8 +140,9 @@ function print(
   }
   if (address === null && missing.length > 0) {
     const are = missing.length === 1 ? "object that is declared is" : "objects that are declared are";
-    terminal.say(
-      `note: ${missing.length} ${are} not in the account: ${escapeText(missing.slice(0, MAX_NAMED).join(", "))}${missing.length > MAX_NAMED ? ", …" : ""}\n`,
+    sayLine(
+      terminal,
+      `note: ${missing.length} ${are} not in the account: ${escapeText(missing.slice(0, MAX_NAMED).join(", "))}${missing.length > MAX_NAMED ? ", …" : ""}`,
     );
   }
   return EXIT.done;

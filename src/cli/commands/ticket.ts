@@ -20,6 +20,7 @@ import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag, parseCount } from "../flags.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
+import { sayLine } from "../say-line.ts";
 import type { Terminal } from "../terminal.ts";
 import { printDraft, type WrittenReply, type WrittenTicket, writeReply, writeTicket } from "../ticket-text.ts";
 
@@ -141,7 +142,7 @@ function writing(
   work: (request: TicketRequest, connection: Connection) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { first, second } = terminal.interrupt;
-  const note = (text: string): void => terminal.say(`${escapeText(text)}\n`);
+  const note = (text: string): void => sayLine(terminal, escapeText(text));
   return connect(terminal, flags, (api, connection) =>
     work({ api, clock: systemClock, stop: first, abort: second, note }, connection),
   );
@@ -472,7 +473,7 @@ function sayFile(terminal: Terminal, id: number, file: AttachedFile): void {
   const { name } = file;
   if (file.outcome === "failed") sayFailure(terminal, `${name} cannot be attached`, file.failure);
   if (file.outcome === "unknown") sayUnknown(terminal, `${name} was attached`, file.failure, id);
-  if (file.outcome === "unsent") terminal.say(`warning: ${escapeText(name)} was not sent\n`);
+  if (file.outcome === "unsent") sayLine(terminal, `warning: ${escapeText(name)} was not sent`);
 }
 
 function filesText(files: readonly AttachedFile[]): string {
