@@ -139,31 +139,42 @@ test("files that npm, tenon or the pipeline would use as their own are refused b
   expect(await labelsOf(service)).toEqual([]);
 });
 
-test("attributes by which the checked-out root file says other things than the committed one are refused", {
+test("tenon reads the committed bytes, whatever attributes a file or a link of the pull request gives them in the checkout", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
-  const { service, repository } = await open();
-  const line = "tenon.yaml text working-tree-encoding=ASCII//TRANSLIT\n";
-  for (const [name, text] of [
-    [".gitattributes", line],
-    ["infra/.gitattributes", `[attr]odd working-tree-encoding=UTF-16\n*.yaml odd\n`],
+  const { repository } = await open();
+  const committed = "tenon: 1 # \u201c $Id: allow $\nfiles: [infra/*.yaml]\n";
+  const encoding = "*.yaml text working-tree-encoding=ASCII//TRANSLIT";
+  for (const [name, text, isLink] of [
+    [".gitattributes", encoding, false],
+    [".gitattributes", encoding, true],
+    [".gitattributes", "*.yaml ident", false],
+    [".gitattributes", "*.yaml eol=crlf", true],
+    [".gitattributes", `[attr]odd ident working-tree-encoding=ASCII//TRANSLIT\n*.yaml odd`, false],
+    ["infra/.gitattributes", encoding, true],
     // What it says of itself does not hide it.
-    [".gitattributes", `.gitattributes -text -diff\n${line}`],
+    [".gitattributes", `.gitattributes -text -diff\n${encoding}`, false],
   ] as const) {
-    await repository.git("checkout", "--quiet", "-B", "other", "main");
-    await put(repository.folder, { [name]: text });
-    await repository.commit(FORMED("a"), true);
-    const { code, log, temp } = await install(repository.folder, {});
-    expect({ name, code, obeyed: obeyed(log).length }).toEqual({ name, code: 1, obeyed: 1 });
-    expect(log).toContain(`${name} sets working-tree-encoding`);
-    expect(await readdir(join(temp, "tenon"))).not.toContain("node_modules");
+    await repository.git("checkout", "--quiet", "--force", "-B", "other", "main");
+    await put(repository.folder, { "infra/a\n.yaml": committed });
+    await repository.commit(committed);
+    // Git would convert what it adds.
+    const attributes = join(await folder({ attributes: `${text}\n` }), "attributes");
+    const blob = await repository.git("hash-object", "-w", "--no-filters", attributes);
+    const entry = `${isLink ? "120000" : "100644"},${blob},${name}`;
+    await repository.git("update-index", "--add", "--cacheinfo", entry);
+    await repository.git("commit", "--quiet", "--message", "attributes");
+    const place = await folder({});
+    await repository.git("clone", "--quiet", repository.folder, join(place, "checkout"));
+    const checkout = join(place, "checkout");
+    const file = join(checkout, "infra/a\n.yaml");
+    expect({ name, text, isLink, found: await readFile(file, "utf8") }).not.toMatchObject({ found: committed });
+    const { code, log } = await install(checkout, { PROJECT: "infra" });
+    expect({ code, log }).toMatchObject({ code: 0, log: expect.stringContaining("added 1 package") });
+    for (const each of [file, join(checkout, "tenon.yaml")]) expect(await readFile(each, "utf8")).toBe(committed);
+    const seen = await execute("git", ["status", "--porcelain"], { cwd: checkout });
+    expect(seen.stdout).toBe("");
   }
-  // Attributes of other kinds are as good as any file.
-  await repository.git("checkout", "--quiet", "-B", "other", "main");
-  await put(repository.folder, { ".gitattributes": "*.yaml text eol=lf\n", notes: "working-tree-encoding" });
-  await repository.commit(FORMED("a"), true);
-  expect((await install(repository.folder, {})).code).toBe(0);
-  expect(await labelsOf(service)).toEqual([]);
 });
 
 test("scripts, lock file and tool of a plan are the base branch's, whatever the pull request has in their place", {

@@ -2,8 +2,9 @@
 # Installs these scripts and tenon in $RUNNER_TEMP/tenon, which checked-out files cannot reach. usage: install.sh [scripts]
 #   PIPELINE  the commit from which the scripts, the lock file and the tool come: one of the default branch, never of a pull request
 #   PROJECT   the project's folder; default: here
+#   GIT_LFS_SKIP_SMUDGE   0 if the project uploads files of LFS, and the checkout has them; default: 1, they stay pointers
 #   scripts   installs only the scripts, for jobs that do not run tenon
-# Runs in the checkout, and reads none of its files: git outputs the committed bytes, whatever .gitattributes says.
+# Runs in the checkout, and reads none of its files: git outputs the committed bytes, whatever .gitattributes says. For tenon the checkout gets them, too.
 set -euo pipefail
 export GIT_NO_REPLACE_OBJECTS=1
 
@@ -46,22 +47,24 @@ refuse_tracked() {
   done
 }
 
-# Refuses attributes by which the checked-out text is another one than the committed one that was reviewed.
-refuse_encodings() {
-  local found
-  found=$(git grep -a -l -e working-tree-encoding HEAD -- ':(top,glob)**/.gitattributes') || [[ $? == 1 ]] || exit 1
-  if [[ -n $found ]]; then
-    found=${found%%$'\n'*}
-    error "Refused" "$(plain "${found#HEAD:}") sets working-tree-encoding: what is checked out would not be what was reviewed. Remove it."
-    exit 1
-  fi
+# Checks out the committed bytes. By attributes of the repository, which git reads from a link of their name as well, the root file could have another
+# text than the one that was reviewed: those of the clone come before them.
+check_out() {
+  local top attributes
+  top=$(git rev-parse --show-toplevel)
+  attributes=$(git rev-parse --git-path info/attributes)
+  mkdir -p -- "$(dirname -- "$attributes")"
+  printf '* -text -ident !working-tree-encoding\n' >"$attributes"
+  # Without -m, git forgets which files it has written already.
+  git read-tree HEAD
+  GIT_LFS_SKIP_SMUDGE=${GIT_LFS_SKIP_SMUDGE:-1} git -C "$top" checkout-index --all --force --index
 }
 
 extract ci/tenon '\.(sh|mjs)$'
 source "$into/common.sh"
 refuse_tracked
-refuse_encodings
 if [[ ${1:-} == scripts ]]; then exit 0; fi
+check_out
 
 extract ci/tool '^(package(-lock)?\.json|.*\.tgz)$'
 cd -- "$into"
