@@ -51,10 +51,12 @@ export {
 export { lintProject, lintRules } from "./lint/index.ts";
 export type { RuleText } from "./lint/rule.ts";
 export type { LongLists } from "./live/long-lists.ts";
+export { MAX_FILE_BYTES as MAX_MANIFEST_BYTES } from "./manifest/limits.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export {
   contentInside,
   contentsInside,
+  decode as decodeText,
   type FileProblem,
   type FolderEntry,
   type ProjectFiles,

@@ -14,11 +14,13 @@ import {
   hasErrors,
   type LoadResult,
   type Project,
+  type ProjectFiles,
   type Sources,
 } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ProjectFlags } from "./flags.ts";
-import { type Checkout, checkOut, contentAt, type Environment, fileAt, isTracked, refsOf, unknownRef } from "./git.ts";
+import { contentAt, type Environment, fileAt, type GitFailure, isTracked, refsOf, treeAt, unknownRef } from "./git.ts";
+import { CommitFiles } from "./git-tree.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { load } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
@@ -63,7 +65,7 @@ export async function openBase(terminal: Terminal, request: BaseRequest): Promis
     return await baseAtRef(terminal, folder, request);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const summary = `the project at ${request.name} cannot be written to a folder: ${message}`;
+    const summary = `the project at ${request.name} cannot be read: ${message}`;
     sayError(terminal, { code: "base-unreadable", summary });
     return { ok: false, code: EXIT.error };
   } finally {
@@ -148,22 +150,40 @@ async function isProject(path: string): Promise<boolean> {
   return basename(root) === "tenon.yaml" && (await stat(root).catch(() => null)) !== null;
 }
 
-/** @param temporary an empty folder of our own */
+/** @param temporary an empty folder of our own, for files of variables */
 async function baseAtRef(terminal: Terminal, temporary: string, request: BaseRequest): Promise<OpenedBase> {
   const { name, project } = request;
-  const folder = join(temporary, "project");
-  const found = await checkOut(project.root, name, folder, terminal.environment);
-  if (!found.ok) {
-    sayDiagnostics(terminal, [await refusal(request, found, terminal.environment)]);
-    return { ok: false, code: EXIT.error };
+  const { environment } = terminal;
+  const found = await treeAt(project.root, name, environment);
+  if (!found.ok) return refuse(terminal, request, found);
+  const files = new CommitFiles(project.root, found.tree, environment);
+  try {
+    const root = join(project.root, "tenon.yaml");
+    const isThere = await files.has(root).then(
+      (has) =>
+        has &&
+        files.realpath(root).then(
+          () => true,
+          () => false,
+        ),
+    );
+    const former = (file: string, index: number): Promise<string | null> =>
+      variablesAtRef(file, join(temporary, `variables-${index}`), request, environment);
+    const opened: OpenedBase = isThere
+      ? await loadBase(project.root, await withFormerVariables(request, former), files)
+      : { ok: true, base: { name, desired: NOTHING } };
+    if (files.failure !== null)
+      return refuse(terminal, request, { ok: false, problem: "unusable", detail: files.failure });
+    const contentOf = (file: string) => contentAtRef(file, request, terminal);
+    return isThere && opened.ok && opened.base !== null ? { ok: true, base: { ...opened.base, contentOf } } : opened;
+  } finally {
+    files.close();
   }
-  const isThere = found.missing !== null && (await isProject(folder));
-  if (!isThere) return { ok: true, base: { name, desired: NOTHING } };
-  const former = (file: string, index: number): Promise<string | null> =>
-    variablesAtRef(file, join(temporary, `variables-${index}`), request, terminal.environment);
-  const loaded = await loadBase(folder, await withFormerVariables(request, former), found.missing ?? []);
-  const contentOf = (file: string) => contentAtRef(file, request, terminal);
-  return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
+}
+
+async function refuse(terminal: Terminal, request: BaseRequest, failure: GitFailure): Promise<OpenedBase> {
+  sayDiagnostics(terminal, [await refusal(request, failure, terminal.environment)]);
+  return { ok: false, code: EXIT.error };
 }
 
 /** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */
@@ -229,7 +249,7 @@ async function variablesAtRef(
 
 async function refusal(
   { flag, name, project }: BaseRequest,
-  { problem, detail }: Extract<Checkout, { ok: false }>,
+  { problem, detail }: GitFailure,
   environment: Environment,
 ): Promise<Diagnostic> {
   const said = detail === "" ? "" : `${detail}.`;
@@ -261,14 +281,14 @@ async function refusal(
 
 /**
  * Loads the base with the same flags as far as they apply to it. A base without the requested environment declares no objects.
- * @param missing folders in it that could not be had
+ * @param files where its files are read; default: on the disk
  */
-async function loadBase(directory: string, request: BaseRequest, missing: readonly string[] = []): Promise<OpenedBase> {
+async function loadBase(directory: string, request: BaseRequest, files?: ProjectFiles): Promise<OpenedBase> {
   const { name, flags, dialect, project } = request;
   const { parsed, desired } = project;
   const loaded = await load(directory, flags, dialect, {
     past: true,
-    missing,
+    ...(files === undefined ? {} : { files }),
     ...(desired.today === undefined ? {} : { today: desired.today }),
     ...(parsed === undefined ? {} : { parsed }),
   });

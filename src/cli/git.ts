@@ -1,42 +1,24 @@
-/** Reads folders and files as a git commit has them. Git runs as a process, never through a shell. */
+/** Asks git for commits, and for single files as a commit has them. Git runs as a process, never through a shell. */
 
-import { isUtf8 } from "node:buffer";
-import { type ExecFileException, execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, type ExecFileException, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { contentOfStream } from "../files/files.ts";
 import { isWithin } from "../files/paths.ts";
 import { type Diagnostic, type FileContent, type JournalHeader, SERVICES } from "../index.ts";
-import { compareText, nearest } from "../model/text.ts";
+import { nearest } from "../model/text.ts";
 import { readVersion } from "./terminal.ts";
 
 /** The timeout of each call of git. */
-const GIT_TIMEOUT_MILLISECONDS = 60_000;
+export const GIT_TIMEOUT_MILLISECONDS = 60_000;
 /** The timeout of a call whose answer is welcome, but not needed. */
 const GIT_GLANCE_MILLISECONDS = 2_000;
-/** The most octets of the list of files in a folder. */
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
-const MAX_FILES = 100_000;
-/** The most octets of all files together. */
-const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
-/** A larger file is neither a manifest nor a zone file, and is left out. */
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** The most octets of a path. Linux takes 4,095 with what stands before it; a project has none so long. */
-const MAX_PATH_BYTES = 1_024;
-/** The most octets of a name in it: no file system of today takes more. */
-const MAX_NAME_BYTES = 255;
-/** The most octets of what a link leads to: Linux takes no more. */
-const MAX_TARGET_BYTES = 4_095;
-/** The most submodules of a folder. */
-const MAX_SUBMODULES = 1_000;
-/** The most of them that are written, those within submodules included; the rest counts as missing. */
-const MAX_WRITTEN_SUBMODULES = 50;
+/** The most octets of what git prints at once. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** At most this many ref names are compared with a mistyped one. */
 const MAX_REFS = 500;
-/** Exit code of `rev-parse --verify --quiet` for a ref that does not exist; any other code but 0 is a failure. */
-const ABSENT_STATUS = 1;
 /** Variables that git sets in hooks: they point to the repository that git was called in, not to the project. */
 const PLACES: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"];
 /** Objects and refs are the repository's own: variables that add others are not passed on. */
@@ -66,15 +48,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * - `no-repository`: the folder is in no repository, or git refuses to work with it.
  * - `no-commit`: the repository has no such commit.
  * - `ambiguous`: several refs have the name, and git would silently take the first.
- * - `unusable`: the folder at the commit cannot be written to the disk.
+ * - `unusable`: git does not have, or does not give, what is in the commit.
  */
 type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "unusable";
 
-export type Checkout =
-  /** `missing`: submodules within the folder whose commit is not here, as paths relative to it; null: the commit does not have the folder. */
-  | { readonly ok: true; readonly missing: readonly string[] | null }
-  /** `detail`: git's message, or ours: one sentence without a full stop. For `ambiguous`: the refs, separated by commas. */
-  | { readonly ok: false; readonly problem: GitProblem; readonly detail: string };
+/** `detail`: git's message, or ours: one sentence without a full stop. For `ambiguous`: the refs, separated by commas. */
+export interface GitFailure {
+  readonly ok: false;
+  readonly problem: GitProblem;
+  readonly detail: string;
+}
 
 interface GitCall {
   readonly ok: boolean;
@@ -87,13 +70,15 @@ interface GitCall {
 }
 
 /**
- * Writes `folder`, as it is at `ref`, into `into`, with the submodules that are checked out in it. Neither the work tree nor the index is
- * touched.
+ * The tree of the whole repository of `folder` at `ref`, as an id.
  * @param ref must not begin with a hyphen
- * @param into an empty folder of our own
  */
-export async function checkOut(folder: string, ref: string, into: string, environment: Environment): Promise<Checkout> {
-  const git = (args: readonly string[], input = ""): Promise<GitCall> => runGit(args, input, folder, environment);
+export async function treeAt(
+  folder: string,
+  ref: string,
+  environment: Environment,
+): Promise<{ readonly ok: true; readonly tree: string } | GitFailure> {
+  const git = (args: readonly string[]): Promise<GitCall> => runGit(args, folder, environment);
   const place = await git(["rev-parse", "--is-inside-work-tree"]);
   if (!place.ok) return failed(place, "no-repository");
   const meanings = await meaningsOf(ref, git);
@@ -102,54 +87,18 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (meanings.length === 0 && ref.startsWith("refs/")) return { ok: false, problem: "no-commit", detail: "" };
   const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
   if (!commit.ok) return failed(commit, "no-commit");
-  const path = `./${pathInTree(folder, folder)}`;
-  const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}:${path}`]);
-  if (!tree.ok) return tree.status === ABSENT_STATUS ? { ok: true, missing: null } : failed(tree, "no-repository");
-  const type = await git(["cat-file", "-t", withoutLineEnd(tree.stdout)]);
-  if (!type.ok) return failed(type, "no-repository");
-  // At `ref` the folder's name may have been that of a file.
-  if (withoutLineEnd(type.stdout) !== "tree") return { ok: true, missing: null };
-  return writeTree(withoutLineEnd(tree.stdout), folder, into, { environment, submodulesLeft: MAX_WRITTEN_SUBMODULES });
+  const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}^{tree}`]);
+  return tree.ok ? { ok: true, tree: withoutLineEnd(tree.stdout) } : failed(tree, "no-repository");
 }
 
-interface Writing {
-  readonly environment: Environment;
-  submodulesLeft: number;
-}
-
-/** @param folder a folder of the repository that has the tree; that of the tree itself in the work tree */
-async function writeTree(tree: string, folder: string, into: string, writing: Writing): Promise<Checkout> {
-  const git = (args: readonly string[], input = ""): Promise<GitCall> =>
-    runGit(args, input, folder, writing.environment);
-  const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", tree]);
-  if (!list.ok) return failed(list, "no-repository");
-  const listed = parseList(list.stdout);
-  if (typeof listed === "string") return { ok: false, problem: "unusable", detail: listed };
-  const { entries, submodules } = listed;
-  const blobs = await git(["cat-file", "--batch"], entries.map(({ id }) => `${id}\n`).join(""));
-  if (!blobs.ok) return failed(blobs, "no-repository");
-  const detail = await writeEntries(entries, blobs.stdout, into);
-  if (detail !== null) return { ok: false, problem: "unusable", detail };
-  const missing: string[] = [];
-  for (const { path, id } of submodules) {
-    const within = await writeSubmodule(id, join(folder, path), join(into, path), writing);
-    for (const other of within) missing.push(other === "" ? path : `${path}/${other}`);
-  }
-  return { ok: true, missing };
-}
-
-/** @returns what is missing of it: "" for all of it, or paths of submodules within it */
-async function writeSubmodule(id: string, own: string, into: string, writing: Writing): Promise<readonly string[]> {
-  writing.submodulesLeft -= 1;
-  const isHere =
-    writing.submodulesLeft >= 0 &&
-    (await topOf(own, writing.environment)) === own &&
-    (await runGit(["cat-file", "-e", `${id}^{commit}`], "", own, writing.environment)).ok;
-  if (!isHere) return [""];
-  const written = await writeTree(`${id}^{tree}`, own, into, writing);
-  if (written.ok) return written.missing ?? [""];
-  await rm(into, { recursive: true, force: true });
-  return [""];
+/** The tree of a commit in the repository of `folder`; null: the commit is not there. */
+export async function commitTree(commit: string, folder: string, environment: Environment): Promise<string | null> {
+  const { ok, stdout } = await runGit(
+    ["rev-parse", "--verify", "--quiet", `${commit}^{commit}^{tree}`],
+    folder,
+    environment,
+  );
+  return ok ? withoutLineEnd(stdout) : null;
 }
 
 /**
@@ -167,7 +116,7 @@ type FileAtRef =
  * A single file as it is at `ref`.
  * @param file in a real folder; may be a link
  * @param folder within the repository
- * @param ref one that `checkOut` has accepted
+ * @param ref one that `treeAt` has accepted
  */
 export async function fileAt(file: string, folder: string, ref: string, environment: Environment): Promise<FileAtRef> {
   const [own, top] = [await topOf(dirname(file), environment), await topOf(folder, environment)];
@@ -180,13 +129,13 @@ export async function fileAt(file: string, folder: string, ref: string, environm
   const [now, then] = [await submoduleAt(path, "", top, environment), await submoduleAt(path, ref, top, environment)];
   if (now === "none" && then === "none") return { type: "apart" };
   if (then === "none") return { type: "absent" };
-  const isHere = then !== "outer" && (await runGit(["cat-file", "-e", `${then}^{commit}`], "", own, environment)).ok;
+  const isHere = then !== "outer" && (await runGit(["cat-file", "-e", `${then}^{commit}`], own, environment)).ok;
   return isHere ? contentOf(file, `${then}^{commit}`, environment) : { type: "unknown" };
 }
 
 async function contentOf(file: string, commit: string, environment: Environment): Promise<FileAtRef> {
   const call = ["cat-file", "blob", `${commit}:./${pathInTree(file)}`];
-  const blob = await runGit(call, "", dirname(file), environment);
+  const blob = await runGit(call, dirname(file), environment);
   return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
 }
 
@@ -204,7 +153,7 @@ async function submoduleAt(path: string, ref: string, top: string, environment: 
       ref === ""
         ? ["ls-files", "-s", "-z", "--", `:(literal)${part}`]
         : ["ls-tree", "-z", `${ref}^{commit}`, "--", part];
-    const { stdout } = await runGit(list, "", top, environment);
+    const { stdout } = await runGit(list, top, environment);
     const [, id] = /^160000 (?:commit )?([0-9a-f]{40,64})[ \t]/.exec(stdout.toString("latin1")) ?? [];
     if (id !== undefined) return depth === parts.length - 1 ? id : "outer";
   }
@@ -212,8 +161,8 @@ async function submoduleAt(path: string, ref: string, top: string, environment: 
 }
 
 /** The top folder of the work tree; null if there is none. */
-async function topOf(folder: string, environment: Environment): Promise<string | null> {
-  const { ok, stdout } = await runGit(["rev-parse", "--show-toplevel"], "", folder, environment);
+export async function topOf(folder: string, environment: Environment): Promise<string | null> {
+  const { ok, stdout } = await runGit(["rev-parse", "--show-toplevel"], folder, environment);
   return ok ? withoutLineEnd(stdout) : null;
 }
 
@@ -222,7 +171,7 @@ export async function isTracked(file: string, folder: string, environment: Envir
   const own = dirname(file);
   if ((await topOf(own, environment)) !== (await topOf(folder, environment))) return true;
   const list = ["ls-files", "--error-unmatch", "--", `:(literal)${pathInTree(file)}`];
-  return (await runGit(list, "", own, environment)).ok;
+  return (await runGit(list, own, environment)).ok;
 }
 
 /** The pointer file that git has in place of a large file: git-lfs, docs/spec.md, "The Pointer". */
@@ -246,7 +195,7 @@ export async function contentAt(
   environment: Environment,
   signal?: AbortSignal,
 ): Promise<FileContent | "untracked" | null> {
-  const git = (args: readonly string[]): Promise<GitCall> => runGit(args, "", root, environment);
+  const git = (args: readonly string[]): Promise<GitCall> => runGit(args, root, environment);
   const blob = `${ref}^{commit}:./${pathInTree(join(root, file), root)}`;
   const size = await git(["cat-file", "-s", blob]);
   if (!size.ok) return (await isTracked(real, root, environment)) ? null : "untracked";
@@ -255,11 +204,8 @@ export async function contentAt(
     const [, sha256, bytes] = LFS_POINTER.exec(stdout.toString("latin1")) ?? [];
     if (sha256 !== undefined) return { bytes: Number(bytes), sha256 };
   }
-  const child = spawn("git", [...SAFE_ARGUMENTS, "cat-file", "blob", blob], {
-    cwd: workTreeOf(root),
-    env: gitEnvironment(environment),
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const child = startGit(["cat-file", "blob", blob], root, environment);
+  child.stdin.end();
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve).on("error", () => resolve(null)));
   try {
     const content = await contentOfStream(child.stdout, signal);
@@ -309,7 +255,7 @@ interface Refs {
 
 /** Best effort: empty if git does not answer. */
 export async function refsOf(folder: string, environment: Environment): Promise<Refs> {
-  const git = (...args: readonly string[]): Promise<GitCall> => runGit(args, "", folder, environment);
+  const git = (...args: readonly string[]): Promise<GitCall> => runGit(args, folder, environment);
   const shallow = await git("rev-parse", "--is-shallow-repository");
   const list = await git("for-each-ref", "--format=%(refname:short)", `--count=${MAX_REFS}`);
   const names = list.ok ? withoutLineEnd(list.stdout).split("\n") : [];
@@ -319,7 +265,7 @@ export async function refsOf(folder: string, environment: Environment): Promise<
   };
 }
 
-function failed({ broken, stderr }: GitCall, problem: GitProblem): Checkout {
+function failed({ broken, stderr }: GitCall, problem: GitProblem): GitFailure {
   if (broken !== null) return { ok: false, problem: "no-git", detail: broken };
   const line = stderr.split("\n").find((text) => text.trim() !== "") ?? "";
   return { ok: false, problem, detail: line.replace(/^fatal: /, "").replace(/\.$/, "") };
@@ -327,7 +273,7 @@ function failed({ broken, stderr }: GitCall, problem: GitProblem): Checkout {
 
 /** The commit that the folder is checked out at; null if git does not answer at once. */
 async function headCommit(folder: string, environment: Environment): Promise<string | null> {
-  const { ok, stdout } = await runGit(["rev-parse", "HEAD"], "", folder, environment, GIT_GLANCE_MILLISECONDS);
+  const { ok, stdout } = await runGit(["rev-parse", "HEAD"], folder, environment, GIT_GLANCE_MILLISECONDS);
   return (ok && withoutLineEnd(stdout)) || null;
 }
 
@@ -336,7 +282,7 @@ async function headCommit(folder: string, environment: Environment): Promise<str
  * a bare repository (HEAD, objects, refs), and git, called there, would refuse to look any further.
  * @param folder its real path: git takes no path through a link
  */
-function workTreeOf(folder: string): string {
+export function workTreeOf(folder: string): string {
   for (let above = folder; ; above = dirname(above)) {
     if (existsSync(join(above, ".git"))) return above;
     if (dirname(above) === above) return folder;
@@ -350,27 +296,28 @@ function pathInTree(path: string, folder: string = dirname(path)): string {
 
 function runGit(
   args: readonly string[],
-  input: string,
   cwd: string,
   environment: Environment,
   timeout: number = GIT_TIMEOUT_MILLISECONDS,
 ): Promise<GitCall> {
-  const maxBuffer = args[0] === "cat-file" ? 2 * MAX_FOLDER_BYTES : MAX_LIST_BYTES;
-  const options = { cwd: workTreeOf(cwd), env: gitEnvironment(environment), timeout, maxBuffer };
+  const options = { cwd: workTreeOf(cwd), env: gitEnvironment(environment), timeout, maxBuffer: MAX_OUTPUT_BYTES };
   return new Promise((resolve) => {
-    const child = execFile(
-      "git",
-      [...SAFE_ARGUMENTS, ...args],
-      { ...options, encoding: "buffer" },
-      (error, stdout, stderr) => {
-        const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;
-        const broken = error === null || status !== null ? null : brokenText(error, timeout);
-        resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
-      },
-    );
-    // Git may end before it has read all its input; the callback above reports how it ended.
-    child.stdin?.on("error", () => {}).end(input);
+    execFile("git", [...SAFE_ARGUMENTS, ...args], { ...options, encoding: "buffer" }, (error, stdout, stderr) => {
+      const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;
+      const broken = error === null || status !== null ? null : brokenText(error, timeout);
+      resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
+    });
   });
+}
+
+/** What it says of errors is not read. */
+export function startGit(
+  args: readonly string[],
+  folder: string,
+  environment: Environment,
+): ChildProcessByStdio<Writable, Readable, null> {
+  const options = { cwd: workTreeOf(folder), env: gitEnvironment(environment) };
+  return spawn("git", [...SAFE_ARGUMENTS, ...args], { ...options, stdio: ["pipe", "pipe", "ignore"] });
 }
 
 function brokenText(error: ExecFileException, timeout: number): string {
@@ -396,99 +343,6 @@ function gitEnvironment(environment: Environment): NodeJS.ProcessEnv {
 
 function withoutLineEnd(output: Buffer): string {
   return output.toString("utf8").replace(/\n$/, "");
-}
-
-interface Entry {
-  readonly path: string;
-  readonly id: string;
-  readonly isLink: boolean;
-}
-
-interface Listed {
-  readonly entries: readonly Entry[];
-  readonly submodules: readonly Pick<Entry, "path" | "id">[];
-}
-
-/**
- * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Files that are too large, paths that are too long and names that are not UTF-8 are left out.
- * @returns the entries, or why the folder is unusable, as a clause
- */
-function parseList(output: Buffer): Listed | string {
-  const entries: Entry[] = [];
-  const submodules: Pick<Entry, "path" | "id">[] = [];
-  let bytes = 0;
-  for (let start = 0, end = output.indexOf(0); end !== -1; start = end + 1, end = output.indexOf(0, start)) {
-    const line = output.subarray(start, end);
-    // No manifest can name a file whose name is not UTF-8; decoded, several such names may become one.
-    const match = isUtf8(line) ? /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s.exec(line.toString("utf8")) : null;
-    if (match === null) continue;
-    const [, mode, type, id = "", size, path = ""] = match;
-    const parts = path.split("/");
-    if (parts.some((part) => /^(\.{0,2}|\.git)$/i.test(part))) return `it holds the path ${path}`;
-    const isTooLong =
-      Buffer.byteLength(path) > MAX_PATH_BYTES || parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES);
-    if (isTooLong) continue;
-    if (type === "commit") submodules.push({ path, id });
-    if (type !== "blob" || Number(size) > MAX_FILE_BYTES) continue;
-    bytes += Number(size);
-    entries.push({ path, id, isLink: mode === "120000" });
-  }
-  if (entries.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
-  if (submodules.length > MAX_SUBMODULES) return `it has more than ${MAX_SUBMODULES} submodules`;
-  // Some file systems ignore case: there, a link could be made through another one.
-  const foldedLinks = entries.flatMap((entry) => (entry.isLink ? [{ ...entry, path: entry.path.toLowerCase() }] : []));
-  const through = throughLink(entries) ?? throughLink(foldedLinks);
-  if (through !== null) return `it holds the path ${through} beneath a link`;
-  return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : { entries, submodules };
-}
-
-/** The path of an entry beneath a symbolic link: git makes no such tree, but one can be forged. */
-function throughLink(entries: readonly Entry[]): string | null {
-  const links = entries.flatMap(({ path, isLink }) => (isLink ? [`${path}/`] : [])).sort(compareText);
-  if (links.length === 0) return null;
-  // What stands beneath a link comes right behind it in this order.
-  const sorted = entries.map(({ path }) => path).sort(compareText);
-  let next = 0;
-  for (const link of links) {
-    while (next < sorted.length && compareText(sorted[next] ?? "", link) < 0) next += 1;
-    const found = sorted[next];
-    if (found?.startsWith(link) === true) return found;
-  }
-  return null;
-}
-
-/**
- * Symbolic links are made last, so that no file is written through one. Whoever reads a link checks where it leads. A link `README` beside a
- * folder `readme` cannot be made where case is ignored, and is in no checkout there either.
- * @returns why the folder is unusable, as a clause; null if it was written
- */
-async function writeEntries(entries: readonly Entry[], blobs: Buffer, into: string): Promise<string | null> {
-  const links: { path: string; target: string }[] = [];
-  let offset = 0;
-  for (const { path, isLink } of entries) {
-    const end = blobs.indexOf("\n", offset);
-    const size = / blob (\d+)$/.exec(blobs.toString("latin1", offset, end))?.[1];
-    if (size === undefined) return `git does not have the content of ${path}`;
-    const content = blobs.subarray(end + 1, end + 1 + Number(size));
-    offset = end + 1 + Number(size) + 1;
-    if (isLink) {
-      // A checkout makes a link of what stands before a NUL, and none where nothing does.
-      const [target = ""] = content.toString("utf8").split("\0", 1);
-      if (target !== "" && Buffer.byteLength(target) <= MAX_TARGET_BYTES) links.push({ path, target });
-    } else await writeNew(into, path, (file) => writeFile(file, content, { flag: "wx" }));
-  }
-  for (const { path, target } of links) {
-    await writeNew(into, path, (file) => symlink(target, file)).catch((error: unknown) => {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    });
-  }
-  return null;
-}
-
-async function writeNew(into: string, path: string, write: (file: string) => Promise<void>): Promise<void> {
-  const file = join(into, path);
-  await mkdir(dirname(file), { recursive: true });
-  await write(file);
 }
 
 // The journal's header: who runs Tenon, and from which commit, by CI variables and git.

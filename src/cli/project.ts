@@ -21,7 +21,7 @@ export function load(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  more: Pick<LoadOptions, "files" | "past" | "missing" | "parsed" | "keepParsed" | "today"> = {},
+  more: Pick<LoadOptions, "files" | "past" | "parsed" | "keepParsed" | "today"> = {},
 ): Promise<LoadResult> {
   return loadProject({
     ...more,

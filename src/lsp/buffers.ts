@@ -69,7 +69,7 @@ export class Buffers implements ProjectFiles {
   }
 
   async list(folder: string): Promise<readonly FolderEntry[]> {
-    const saved = await this.#once(`list ${folder}`, () => ON_DISK.list(folder));
+    const saved = (await this.#once(`list ${folder}`, () => ON_DISK.list(folder))) ?? [];
     const names = new Set(saved.map(({ name }) => name));
     const unsaved = new Map<string, FolderEntry>();
     for (const path of this.#openByRealPath.keys()) {

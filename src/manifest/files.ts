@@ -21,7 +21,7 @@ interface FoundFile {
 type PatternProblem =
   | { readonly pattern: number; readonly type: "outside" | "no-match" | "too-many" | "too-many-patterns" }
   | { readonly pattern: number; readonly type: "file"; readonly file: string; readonly problem: FileProblem }
-  | { readonly pattern: number; readonly type: "missing-folder"; readonly folder: string };
+  | { readonly pattern: number; readonly type: "not-fetched"; readonly path: string };
 
 interface FoundFiles {
   readonly files: readonly FoundFile[];
@@ -32,7 +32,7 @@ interface FoundFiles {
 class Walk {
   /** Directory entries compared with a pattern's segment so far; an entry counts each time that it is compared. */
   entries = 0;
-  readonly #listed: Map<string, Promise<readonly FolderEntry[]>> = new Map();
+  readonly #listed: Map<string, Promise<readonly FolderEntry[] | null>> = new Map();
   readonly #resolved: Map<string, ReturnType<typeof resolveInside>> = new Map();
   readonly #root: string;
   readonly #files: ProjectFiles;
@@ -43,7 +43,7 @@ class Walk {
   }
 
   /** Each folder is read once, however many patterns lead there. */
-  list(folder: string): Promise<readonly FolderEntry[]> {
+  list(folder: string): Promise<readonly FolderEntry[] | null> {
     return remembered(this.#listed, folder, () => this.#files.list(join(this.#root, folder)));
   }
 
@@ -57,13 +57,11 @@ class Walk {
  * leading dot must be written out. The search stops at the first "too many".
  * @param root real path of the project folder
  * @param rootFile real path of the root file, which is never found again
- * @param missing folders of the project that are not there: whether they hold a file that a pattern names is not known
  */
 export async function findFiles(
   root: string,
   rootFile: string,
   patterns: readonly string[],
-  missing: readonly string[] = [],
   files: ProjectFiles = ON_DISK,
 ): Promise<FoundFiles> {
   const found = new Map<string, FoundFile>();
@@ -79,13 +77,14 @@ export async function findFiles(
       problems.push({ pattern, type: "outside" });
       continue;
     }
-    const folder = missing.find((one) => mayLeadInto(segments, one));
-    if (folder !== undefined) problems.push({ pattern, type: "missing-folder", folder });
-    const names = await matches(segments, walk);
+    const { names, notFetched } = await matches(segments, walk);
+    if (notFetched !== null) problems.push({ pattern, type: "not-fetched", path: notFetched });
     if (names?.length === 0) problems.push({ pattern, type: "no-match" });
     for (const file of names ?? []) {
       const resolved = await walk.resolve(file);
-      if (!resolved.ok) problems.push({ pattern, type: "file", file, problem: resolved.problem });
+      if (!resolved.ok && resolved.problem === "not-fetched")
+        problems.push({ pattern, type: "not-fetched", path: file });
+      else if (!resolved.ok) problems.push({ pattern, type: "file", file, problem: resolved.problem });
       else if (resolved.path !== rootFile && !found.has(resolved.path)) {
         found.set(resolved.path, { file, path: resolved.path, pattern });
       }
@@ -115,9 +114,16 @@ function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
-/** @returns null if there are more than MAX_DIRECTORY_ENTRIES to look at */
-async function matches(segments: readonly string[], walk: Walk): Promise<string[] | null> {
-  if (!segments.some(isGlob)) return segments.length === 0 ? [] : [segments.join("/")];
+interface Matches {
+  /** null: there are more than MAX_DIRECTORY_ENTRIES to look at. */
+  readonly names: readonly string[] | null;
+  /** A submodule that the pattern leads into and whose commit is not there: what it holds is not known. */
+  readonly notFetched: string | null;
+}
+
+async function matches(segments: readonly string[], walk: Walk): Promise<Matches> {
+  let notFetched: string | null = null;
+  if (!segments.some(isGlob)) return { names: segments.length === 0 ? [] : [segments.join("/")], notFetched };
   const found = new Set<string>();
   const complete = segments.at(-1) === "**" ? [...segments, "*"] : segments;
   const last = complete.length - 1;
@@ -128,9 +134,11 @@ async function matches(segments: readonly string[], walk: Walk): Promise<string[
     const segment = complete[at];
     if (segment === undefined) continue;
     if (segment === "**") pending.push({ folder, at: at + 1 });
-    for (const entry of await walk.list(folder)) {
+    const entries = await walk.list(folder);
+    if (entries === null) notFetched ??= folder;
+    for (const entry of entries ?? []) {
       walk.entries += 1;
-      if (walk.entries > MAX_DIRECTORY_ENTRIES) return null;
+      if (walk.entries > MAX_DIRECTORY_ENTRIES) return { names: null, notFetched };
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       // Links to folders are not walked: a link can lead in a circle, or out of the project.
       if (segment === "**") {
@@ -141,28 +149,7 @@ async function matches(segments: readonly string[], walk: Walk): Promise<string[
       }
     }
   }
-  return [...found].sort();
-}
-
-/** Whether the pattern can name a file beneath the folder. */
-function mayLeadInto(segments: readonly string[], folder: string): boolean {
-  let reached = withNothing(new Set([0]), segments);
-  for (const name of folder.split("/")) {
-    const next = new Set<number>();
-    for (const at of reached) {
-      const segment = segments[at];
-      if (segment === "**" && !isSkipped(name)) next.add(at);
-      else if (segment !== undefined && segment !== "**" && segmentMatches(segment, name)) next.add(at + 1);
-    }
-    reached = withNothing(next, segments);
-  }
-  return [...reached].some((at) => at < segments.length);
-}
-
-/** `**` also stands for no segment at all. */
-function withNothing(reached: Set<number>, segments: readonly string[]): Set<number> {
-  for (const at of reached) if (segments[at] === "**" && at + 1 < segments.length) reached.add(at + 1);
-  return reached;
+  return { names: [...found].sort(), notFetched };
 }
 
 function isSkipped(name: string): boolean {
@@ -276,13 +263,11 @@ interface RootOfProject {
   readonly root: string;
   readonly rootPath: string;
   readonly tree: JsonObject;
-  /** See `findFiles`. */
-  readonly missing?: readonly string[];
 }
 
 /** The files that `files:` names, sorted by path. A file that cannot be read is reported, and listed as damaged. */
 export async function readFurtherFiles(
-  { root, rootPath, tree, missing = [] }: RootOfProject,
+  { root, rootPath, tree }: RootOfProject,
   sources: Sources,
   context: ReadContext,
 ): Promise<ParsedFile[]> {
@@ -291,7 +276,7 @@ export async function readFurtherFiles(
   const patterns = (list as readonly Json[]).map((pattern, index) => patternText(pattern, list, index, context));
   const broken = context.places.brokenKeys(list);
   const usable = patterns.map((pattern, index) => (broken.has(String(index)) ? "" : pattern));
-  const found = await findFiles(root, rootPath, usable, missing, context.files);
+  const found = await findFiles(root, rootPath, usable, context.files);
   for (const problem of found.problems) {
     const pattern = usable[problem.pattern] ?? "";
     if (pattern !== "" || problem.type === "too-many-patterns")
@@ -359,12 +344,8 @@ function explain(problem: PatternProblem, pattern: string): Diagnostic {
         ...fileProblem(problem.file, problem.problem),
         fix: "Put the file into the project folder, or change the pattern.",
       };
-    case "missing-folder":
-      return {
-        ...fileProblem(problem.folder, "unreadable"),
-        detail: "It is a submodule, and its commit at the base is not there.",
-        fix: "Fetch the history of the submodule.",
-      };
+    case "not-fetched":
+      return { ...fileProblem(problem.path, "not-fetched"), fix: "Fetch the history of the submodule." };
     case "too-many": {
       const detail = `A project may have ${MAX_FILES.toLocaleString("en")} files, and patterns look at a bounded number of folders.`;
       return {

@@ -41,8 +41,6 @@ export interface LoadOptions {
    * upload need not exist.
    */
   readonly past?: boolean;
-  /** Folders that the project had then and that are not there now, relative to it: a pattern of `files:` that may lead there is an error. */
-  readonly missing?: readonly string[];
   /** The project is to be loaded once more, as it was at another time: the result holds what was parsed. */
   readonly keepParsed?: boolean;
   /** `parsed` of the project as it is now: a file with the same text is not parsed again. */
@@ -185,8 +183,7 @@ class Loading {
     this.#environments = environmentNames(rootFile.tree);
     const { variables, given } = await this.#variables(rootFile.tree, rootFile.damaged, context);
     this.#interpolate(rootFile, variables, !rootFile.damaged);
-    const { missing = [] } = this.#options;
-    const further = await readFurtherFiles({ root, rootPath, tree: rootFile.tree, missing }, this.#sources, context);
+    const further = await readFurtherFiles({ root, rootPath, tree: rootFile.tree }, this.#sources, context);
     for (const file of further) this.#interpolate(file, variables, !rootFile.damaged);
     const files = [rootFile, ...further];
     const incomplete = await this.#validate(files);

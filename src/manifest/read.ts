@@ -9,17 +9,17 @@ import type { FileContent } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
-/** Where the files of a project are read: on the disk, or in an editor, whose buffers stand before what is saved. */
+/** Where the files of a project are read: on the disk, in an editor, whose buffers stand before what is saved, or in a commit. */
 export interface ProjectFiles {
   /** Whether there is something of this path, a symbolic link not followed. */
   has(path: string): Promise<boolean>;
   /**
    * The path with every symbolic link followed.
-   * @throws the file system's error
+   * @throws the file system's error, or one whose code is ENOTFETCHED: it lies in a submodule whose commit is not there
    */
   realpath(path: string): Promise<string>;
-  /** What is in a folder; empty if it cannot be read. */
-  list(folder: string): Promise<readonly FolderEntry[]>;
+  /** What is in a folder; empty if it cannot be read; null: it is a submodule whose commit is not there. */
+  list(folder: string): Promise<readonly FolderEntry[] | null>;
   /** @param path a real path: a symlink put in its place meanwhile is not followed */
   read(path: string): Promise<ReadText>;
 }
@@ -46,7 +46,7 @@ export const ON_DISK: ProjectFiles = {
   },
 };
 
-export type FileProblem = "missing" | "outside" | "private" | "not-a-file" | "unreadable";
+export type FileProblem = "not-fetched" | "missing" | "outside" | "private" | "not-a-file" | "unreadable";
 
 export type ResolvedFile =
   | { readonly ok: true; readonly path: string }
@@ -123,6 +123,7 @@ function problemOf(error: unknown): FileProblem {
   if (code === "ENOENT" || code === "ENOTDIR") return "missing";
   if (code === "EISDIR" || code === "ENXIO") return "not-a-file";
   if (code === "ELOOP") return "outside";
+  if (code === "ENOTFETCHED") return "not-fetched";
   return "unreadable";
 }
 
@@ -143,6 +144,7 @@ export function decode(bytes: Buffer): { readonly text: string; readonly badOffs
 }
 
 const PROBLEM_DETAIL: Readonly<Record<FileProblem, string>> = {
+  "not-fetched": "It is a submodule, or lies in one, and its commit at the base is not there.",
   missing: "There is no such file.",
   outside:
     "It lies outside the project folder, or a symbolic link leads there; a manifest cannot reach beyond its folder.",

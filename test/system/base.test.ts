@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { checkOut } from "../../src/cli/git.ts";
+import { CommitFiles } from "../../src/cli/git-tree.ts";
 import { here } from "../cli/here.ts";
 import { emulator, envOf, expectPlain, folder, type RunOptions, run } from "../cli/run.ts";
 import { writeInto } from "../support/files.ts";
@@ -183,23 +183,20 @@ describe("tenon plan --base", () => {
     expect(ended.stdout).not.toContain('secret"');
   });
 
-  it("writes nothing outside of its folder, whatever a commit was forged to hold", async () => {
-    const { cwd, options } = await repository({ "tenon.yaml": "tenon: 1\n" });
-    const blob = git(cwd, "rev-parse", "HEAD:tenon.yaml").trim();
-    const makeTree = (lines: string) => execFileSync("git", ["mktree"], { cwd, input: lines, encoding: "utf8" }).trim();
-    const inner = makeTree(`100644 blob ${blob}\tevil\n`);
-    const [above, through] = ["..", "a"].map((name) =>
-      makeTree(`100644 blob ${blob}\ttenon.yaml\n120000 blob ${blob}\ta\n040000 tree ${inner}\t${name}\n`),
-    );
-    const linked = makeTree(`120000 blob ${blob}\tplanted\n`);
-    const throughTwo = makeTree(`120000 blob ${blob}\tX\n040000 tree ${linked}\tx\n`);
-    for (const [tree, words] of [
-      [above, "it holds the path ../evil"],
-      [through, "it holds the path a/evil beneath a link"],
-      [throughTwo, "it holds the path x/planted beneath a link"],
-    ] as const) {
-      const forged = git(cwd, "commit-tree", String(tree), "-m", "forged").trim();
-      expectPlain(await here(["plan", "--base", forged], options), 1, [words]);
+  it("has nothing that no checkout can have, whatever a commit was forged to hold", async () => {
+    const { cwd, options } = await repository({ "tenon.yaml": 'tenon: 1\nfiles: ["*/*.yaml", ".*/*.yaml"]\n' });
+    const root = git(cwd, "rev-parse", "HEAD:tenon.yaml").trim();
+    const make = (args: readonly string[], input: string) =>
+      execFileSync("git", args, { cwd, input, encoding: "utf8" }).trim();
+    const blob = make(["hash-object", "-w", "--stdin"], manifest("evil"));
+    const evil = make(["mktree"], `100644 blob ${blob}\tevil.yaml\n`);
+    for (const name of ["..", ".", ".git", ".GIT"]) {
+      const tree = make(["mktree"], `100644 blob ${root}\ttenon.yaml\n040000 tree ${evil}\t${name}\n`);
+      const forged = git(cwd, "commit-tree", tree, "-m", "forged").trim();
+      const { code, stdout } = await here(["plan", "--base", forged], options);
+      const nothing = expect.stringContaining(`compared with ${forged}: nothing.`);
+      expect({ name, code, stdout }).toEqual({ name, code: 0, stdout: nothing });
+      expect(stdout).not.toContain("Withdrawn");
     }
   });
 
@@ -254,10 +251,11 @@ describe("tenon plan --base", () => {
       "empty.yaml": "",
       "zones/é.zone": "@ A 192.0.2.1\r\n",
     };
-    const { options } = await repository(files);
-    const into = await folder({});
-    expect(await checkOut(options.cwd, "HEAD", into, process.env)).toEqual({ ok: true, missing: [] });
-    for (const [name, text] of Object.entries(files)) expect(await readFile(join(into, name), "utf8")).toBe(text);
+    const { cwd } = await repository(files);
+    const commit = new CommitFiles(cwd, git(cwd, "rev-parse", "HEAD^{tree}").trim(), process.env);
+    for (const [name, text] of Object.entries(files))
+      expect(await commit.read(join(cwd, name))).toEqual({ ok: true, text, badOffset: null });
+    commit.close();
   });
 
   it("refuses what cannot be a ref, and where there is no repository", async () => {

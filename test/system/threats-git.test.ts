@@ -421,7 +421,62 @@ test("paths and links that are too long for this machine do not keep the base fr
   await expectCompared(cwd, options);
 });
 
-test("a path beneath a link is found among thousands of deep ones, whatever stands between them", async () => {
+test("a manifest whose path has thousands of octets is part of the base, and what takes it away is of this change", async () => {
+  const { cwd, options } = await pullRequest();
+  const file = `zones/${`${"d".repeat(200)}/`.repeat(10)}net.yaml`;
+  await writeFile(join(cwd, "tenon.yaml"), `${PROJECT}files: ["zones/**/*.yaml"]\n`);
+  await mkdir(dirname(join(cwd, file)), { recursive: true });
+  await writeFile(join(cwd, file), "tenon: 1\nvpcs: [{ label: deep, region: us-east }]\n");
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "deep");
+  git(cwd, "rm", "--quiet", file);
+  const { code, stdout } = await here(["plan", "--base", "HEAD", "--format", "json"], options);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).tenon.base.withdrawn).toEqual([{ key: "vpc/deep", action: "create" }]);
+});
+
+test("a link leads at the base where it leads in a checkout: out of the project by its name and back, by an absolute path, or through names that are not UTF-8", async () => {
+  const service = await emulator();
+  const cwd = await folder({
+    "infra/tenon.yaml": `${PROJECT}files: ["zones/*.yaml"]\n`,
+    "infra/x/net.txt": "tenon: 1\nvpcs: [{ label: linked, region: us-east }]\n",
+    "infra/zones/.keep": "",
+  });
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  const odd = Buffer.concat([Buffer.from(`${cwd}/`), Buffer.from("\xff", "latin1")]);
+  await mkdir(odd);
+  await writeFile(Buffer.concat([odd, Buffer.from("/y")]), "");
+  const options = { cwd: join(cwd, "infra"), env: envOf(service) };
+  const link = join(cwd, "infra/zones/net.yaml");
+  for (const target of [
+    "../../infra/x/net.txt",
+    join(cwd, "infra/x/net.txt"),
+    Buffer.from("../../\xff/../infra/x/net.txt", "latin1"),
+  ]) {
+    await rm(link, { force: true });
+    await symlink(target, link);
+    git(cwd, "add", "--all");
+    git(cwd, "commit", "--quiet", "--message", "link");
+    const { code, stdout } = await here(["plan", "--base", "HEAD"], options);
+    expect({ target, code, stdout }).toMatchObject({ target, code: 0, stdout: expect.stringContaining("vpc linked") });
+    expect(stdout).toContain("This change, compared with HEAD: nothing.");
+  }
+});
+
+test("files that no manifest names do not keep the base from being read, however many and large they are", async () => {
+  const { cwd, options } = await pullRequest();
+  const zeros = join(await folder({}), "zeros");
+  await writeFile(zeros, Buffer.alloc(16 * 1024 * 1024));
+  const [large, empty] = [zeros, "/dev/null"].map((file) => git(cwd, "hash-object", "-w", file));
+  const lines = (count: number, line: string) =>
+    Array.from({ length: count }, (_, index) => `${line}/${index}\n`).join("");
+  const input = lines(17, `100644 ${large}\tlarge`) + lines(100_001, `100644 ${empty}\tmany`);
+  execFileSync("git", ["update-index", "--add", "--index-info"], { cwd, input });
+  git(cwd, "commit", "--quiet", "--message", "large");
+  await expectCompared(cwd, options);
+});
+
+test("thousands of deep files, and files beneath what differs from a link by case, do not keep the base from being read", async () => {
   const { cwd, options } = await pullRequest();
   await writeFile(join(cwd, "x"), "tenon.yaml");
   const object = git(cwd, "hash-object", "-w", "x").trim();
@@ -433,7 +488,7 @@ test("a path beneath a link is found among thousands of deep ones, whatever stan
   commit(`120000 ${object}\tLINK\n`, `120000 ${object}\tlink-b\n`, `100644 ${object}\tlink!/a\n`);
   await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
   expect((await here(["plan", "--base", "refs/heads/main"], options)).code).toBe(0);
-  // Git's index refuses what is beneath a link, so that this one differs by case: it is left out.
+  // Git's index refuses what is beneath a link, so that this one differs by case.
   commit(`100644 ${object}\tlink/a\n`);
   expect((await here(["plan", "--base", "refs/heads/main"], options)).code).toBe(0);
 });

@@ -1,0 +1,311 @@
+/** The files of a commit, read from git's objects when they are asked for: nothing is checked out, and what nobody names costs nothing. */
+
+import { isUtf8 } from "node:buffer";
+import { readlink } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { isBelow, isWithin } from "../files/paths.ts";
+import { decodeText, type FolderEntry, MAX_MANIFEST_BYTES, type ProjectFiles, type ReadText } from "../index.ts";
+import { commitTree, type Environment, GIT_TIMEOUT_MILLISECONDS, startGit, topOf, workTreeOf } from "./git.ts";
+
+/** The most octets of the list of one folder, without those beneath it: about a million names. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+/** The most octets of a path, as on Linux: a longer one is in no project either, as no file can be opened by it. */
+const MAX_PATH_BYTES = 4_095;
+/** The most octets of a name in it: no file system of today takes more. */
+const MAX_NAME_BYTES = 255;
+/** Links that are followed in one path, as Linux bounds them. */
+const MAX_FOLLOWED_LINKS = 40;
+/** The most submodules that are read, those within submodules included; of the rest nothing is known. */
+const MAX_SUBMODULES = 50;
+
+type EntryType = "folder" | "file" | "link" | "submodule";
+
+/** Modes of a tree, without the bits of rights: a file has 100644 or 100755. */
+const TYPES: Readonly<Record<string, EntryType>> = { "40": "folder", "100": "file", "120": "link", "160": "submodule" };
+
+interface Entry {
+  readonly type: EntryType;
+  readonly id: string;
+}
+
+interface Folder {
+  readonly objects: GitObjects;
+  /** By name. Names and paths are octets here, one in each character: links lead through names that are not UTF-8, too. */
+  readonly entries: ReadonlyMap<string, Entry>;
+}
+
+/** What is known of a submodule whose commit is not there. */
+const NOT_FETCHED = "not-fetched";
+
+/**
+ * Paths are those that the files have in the work tree. Links are followed within the whole repository, and beyond it on the disk, as in a
+ * checkout.
+ */
+export class CommitFiles implements ProjectFiles {
+  /** Why git could not be asked, as a clause: then what was read is not the commit's. */
+  failure: string | null = null;
+  readonly #top: string;
+  readonly #environment: Environment;
+  readonly #repositories: GitObjects[] = [];
+  readonly #folders: Map<string, Promise<Folder | typeof NOT_FETCHED | null>> = new Map();
+  #submodulesLeft = MAX_SUBMODULES;
+
+  /** @param folder a real folder of the repository @param tree the id of the whole repository's tree at the commit */
+  constructor(folder: string, tree: string, environment: Environment) {
+    this.#top = octets(workTreeOf(folder));
+    this.#environment = environment;
+    this.#folders.set(this.#top, this.#readFolder(this.#repository(folder), tree));
+  }
+
+  /** Ends the processes that read. */
+  close(): void {
+    for (const repository of this.#repositories) repository.close();
+  }
+
+  async has(path: string): Promise<boolean> {
+    return (await this.#entry(octets(path))) !== null;
+  }
+
+  async realpath(path: string): Promise<string> {
+    let current = this.#top;
+    // The last part comes first.
+    let rest = octets(relative(text(this.#top), path))
+      .split(sep)
+      .reverse();
+    let followed = 0;
+    for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
+      if (!(await this.#isFolder(current))) throw problem("ENOTDIR", current);
+      const next = join(current, name);
+      if (next.length > MAX_PATH_BYTES) throw problem("ENAMETOOLONG", next);
+      const target = isBelow(next, this.#top) ? await this.#target(next) : await diskTarget(next);
+      if (target === null) {
+        current = next;
+        continue;
+      }
+      followed += 1;
+      if (followed > MAX_FOLLOWED_LINKS) throw problem("ELOOP", next);
+      if (target.startsWith(sep)) current = sep;
+      rest = rest.concat(target.split(sep).reverse());
+    }
+    return text(current);
+  }
+
+  async list(folder: string): Promise<readonly FolderEntry[] | null> {
+    const found = await this.#folder(octets(folder));
+    if (found === NOT_FETCHED) return null;
+    return [...(found?.entries ?? [])].flatMap(([name, { type }]) => {
+      // No manifest can name a file whose name is not UTF-8; decoded, several such names may become one.
+      if (!isUtf8(Buffer.from(name, "latin1"))) return [];
+      return [{ name: text(name), isDirectory: () => type === "folder" || type === "submodule" }];
+    });
+  }
+
+  async read(path: string): Promise<ReadText> {
+    const folder = await this.#folder(octets(dirname(path)));
+    if (folder === null || folder === NOT_FETCHED) return { ok: false, problem: "missing" };
+    const entry = folder.entries.get(octets(basename(path)));
+    if (entry?.type !== "file") return { ok: false, problem: entry === undefined ? "missing" : "not-a-file" };
+    const { size, content } = await this.#read(folder.objects, entry.id, MAX_MANIFEST_BYTES);
+    return content === null ? { ok: false, problem: "too-large", size } : { ok: true, ...decodeText(content) };
+  }
+
+  /** @returns null: there is none @throws ENOTFETCHED */
+  async #entry(path: string): Promise<(Entry & Pick<Folder, "objects">) | null> {
+    const folder = await this.#folder(dirname(path));
+    if (folder === NOT_FETCHED) throw problem("ENOTFETCHED", path);
+    const entry = folder?.entries.get(basename(path));
+    return folder === null || entry === undefined ? null : { ...entry, objects: folder.objects };
+  }
+
+  /** @throws ENOTFETCHED */
+  async #isFolder(path: string): Promise<boolean> {
+    if (!isWithin(path, this.#top)) return true;
+    const folder = await this.#folder(path);
+    if (folder === NOT_FETCHED) throw problem("ENOTFETCHED", path);
+    return folder !== null;
+  }
+
+  /** What a link leads to; null: it is none. @throws ENOENT: there is nothing of this path */
+  async #target(path: string): Promise<string | null> {
+    const entry = await this.#entry(path);
+    if (entry === null) throw problem("ENOENT", path);
+    if (entry.type !== "link") return null;
+    const { content } = await this.#read(entry.objects, entry.id, MAX_MANIFEST_BYTES);
+    // A checkout makes a link of what stands before a NUL, and none where nothing does, or more than a path may have.
+    const [target = ""] = content?.toString("latin1").split("\0", 1) ?? [];
+    if (target === "" || target.length > MAX_PATH_BYTES) throw problem("ENOENT", path);
+    return target;
+  }
+
+  /** @returns null: there is none of this path, links not followed */
+  #folder(path: string): Promise<Folder | typeof NOT_FETCHED | null> {
+    const known = this.#folders.get(path) ?? this.#findFolder(path);
+    this.#folders.set(path, known);
+    return known;
+  }
+
+  async #findFolder(path: string): Promise<Folder | typeof NOT_FETCHED | null> {
+    if (path.length > MAX_PATH_BYTES || !isWithin(path, this.#top)) return null;
+    const above = await this.#folder(dirname(path));
+    if (above === null || above === NOT_FETCHED) return above;
+    const entry = above.entries.get(basename(path));
+    if (entry?.type === "folder") return this.#readFolder(above.objects, entry.id);
+    return entry?.type === "submodule" ? this.#openSubmodule(text(path), entry.id) : null;
+  }
+
+  async #openSubmodule(folder: string, commit: string): Promise<Folder | typeof NOT_FETCHED> {
+    this.#submodulesLeft -= 1;
+    const isHere = this.#submodulesLeft >= 0 && (await topOf(folder, this.#environment)) === folder;
+    const tree = isHere ? await commitTree(commit, folder, this.#environment) : null;
+    return tree === null ? NOT_FETCHED : this.#readFolder(this.#repository(folder), tree);
+  }
+
+  #repository(folder: string): GitObjects {
+    const objects = new GitObjects(() => startGit(["cat-file", "--batch"], folder, this.#environment));
+    this.#repositories.push(objects);
+    return objects;
+  }
+
+  async #readFolder(objects: GitObjects, tree: string): Promise<Folder> {
+    const { content } = await this.#read(objects, tree, MAX_LIST_BYTES);
+    if (content !== null) return { objects, entries: parseTree(content, tree.length / 2) };
+    this.failure ??= `the list of a folder has more than ${MAX_LIST_BYTES / 1024 ** 2} MiB`;
+    throw new Error(this.failure);
+  }
+
+  async #read(objects: GitObjects, id: string, maxBytes: number): Promise<GitObject> {
+    try {
+      return await objects.read(id, maxBytes);
+    } catch (error) {
+      this.failure ??= error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+  }
+}
+
+function octets(path: string): string {
+  return Buffer.from(path).toString("latin1");
+}
+
+function text(path: string): string {
+  return Buffer.from(path, "latin1").toString("utf8");
+}
+
+/** What a link beyond the work tree leads to; null: it is none. */
+function diskTarget(path: string): Promise<string | null> {
+  return readlink(text(path)).then(octets, () => null);
+}
+
+/** As the file system has it for the same path; ENOTFETCHED is of a submodule whose commit is not there. */
+function problem(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${text(path)}`), { code });
+}
+
+/**
+ * `MODE SP NAME NUL ID`, again and again. Names that no checkout has are left out.
+ * @param idBytes 20, or 32 for SHA-256
+ */
+function parseTree(content: Buffer, idBytes: number): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (let at = 0; at < content.length; ) {
+    const space = content.indexOf(" ", at);
+    const end = content.indexOf(0, space);
+    if (space === -1 || end === -1) break;
+    const name = content.toString("latin1", space + 1, end);
+    const type = TYPES[content.toString("latin1", at, space).slice(0, -3)];
+    at = end + 1 + idBytes;
+    const isUsual = name.length <= MAX_NAME_BYTES && !/^(\.{0,2}|\.git)$|\//i.test(name);
+    if (type !== undefined && isUsual) entries.set(name, { type, id: content.toString("hex", end + 1, at) });
+  }
+  return entries;
+}
+
+type GitProcess = ReturnType<typeof startGit>;
+
+interface GitObject {
+  /** Octets. */
+  readonly size: number;
+  /** null: it is larger than was asked for. */
+  readonly content: Buffer | null;
+}
+
+/** One process of git, which is asked for one object after the other. */
+class GitObjects {
+  readonly #start: () => GitProcess;
+  #running: { readonly child: GitProcess; readonly chunks: AsyncIterator<Buffer> } | null = null;
+  #rest: Buffer = Buffer.alloc(0);
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(start: () => GitProcess) {
+    this.#start = start;
+  }
+
+  /** @throws if git does not have it, or does not answer */
+  read(id: string, maxBytes: number): Promise<GitObject> {
+    const answer = this.#last.then(() => this.#ask(id, maxBytes));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  close(): void {
+    this.#running?.child.kill();
+    this.#running = null;
+    this.#rest = Buffer.alloc(0);
+  }
+
+  async #ask(id: string, maxBytes: number): Promise<GitObject> {
+    const { child, chunks } = this.#running ?? this.#begin();
+    const timer = setTimeout(() => child.kill(), GIT_TIMEOUT_MILLISECONDS);
+    try {
+      child.stdin.write(`${id}\n`);
+      const size = Number(/^[0-9a-f]+ \w+ (\d+)\n$/.exec(await this.#line(chunks))?.[1]);
+      if (Number.isNaN(size)) throw new Error(`git does not have the object ${id}`);
+      if (size > maxBytes) {
+        // The next object is asked of another process, which does not have to write this one first.
+        this.close();
+        return { size, content: null };
+      }
+      return { size, content: (await this.#take(size + 1, chunks)).subarray(0, size) };
+    } catch (error) {
+      this.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #begin(): { readonly child: GitProcess; readonly chunks: AsyncIterator<Buffer> } {
+    const child = this.#start();
+    // That git ends shows where it does not answer.
+    child.on("error", () => {});
+    child.stdin.on("error", () => {});
+    const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    this.#running = { child, chunks };
+    return this.#running;
+  }
+
+  async #line(chunks: AsyncIterator<Buffer>): Promise<string> {
+    while (!this.#rest.includes("\n")) this.#rest = Buffer.concat([this.#rest, await nextOf(chunks)]);
+    return (await this.#take(this.#rest.indexOf("\n") + 1, chunks)).toString("latin1");
+  }
+
+  /** @param length in octets */
+  async #take(length: number, chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+    const parts = [this.#rest];
+    let held = this.#rest.length;
+    while (held < length) {
+      const chunk = await nextOf(chunks);
+      parts.push(chunk);
+      held += chunk.length;
+    }
+    const whole = parts.length === 1 ? this.#rest : Buffer.concat(parts, held);
+    this.#rest = whole.subarray(length);
+    return whole.subarray(0, length);
+  }
+}
+
+async function nextOf(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  const { value, done } = await chunks.next();
+  if (done === true) throw new Error("git ended, or was ended, before it had answered");
+  return value;
+}
