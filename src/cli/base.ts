@@ -66,7 +66,7 @@ export async function openBase(terminal: Terminal, request: BaseRequest): Promis
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const summary = `the project at ${request.name} cannot be read: ${message}`;
-    sayError(terminal, { code: "base-unreadable", summary });
+    sayError(terminal, { code: "base-unreadable", summary, fix: "Give a folder instead of a ref." });
     return { ok: false, code: EXIT.error };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -155,35 +155,25 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
   const { name, project } = request;
   const { environment } = terminal;
   const found = await treeAt(project.root, name, environment);
-  if (!found.ok) return refuse(terminal, request, found);
+  if (!found.ok) {
+    sayDiagnostics(terminal, [await refusal(request, found, environment)]);
+    return { ok: false, code: EXIT.error };
+  }
   const files = new CommitFiles(project.root, found.tree, environment);
   try {
     const root = join(project.root, "tenon.yaml");
-    const isThere = await files.has(root).then(
-      (has) =>
-        has &&
-        files.realpath(root).then(
-          () => true,
-          () => false,
-        ),
-    );
+    const isThere = (await files.has(root)) && (await files.realpath(root).catch(() => null)) !== null;
     const former = (file: string, index: number): Promise<string | null> =>
       variablesAtRef(file, join(temporary, `variables-${index}`), request, environment);
     const opened: OpenedBase = isThere
       ? await loadBase(project.root, await withFormerVariables(request, former), files)
       : { ok: true, base: { name, desired: NOTHING } };
-    if (files.failure !== null)
-      return refuse(terminal, request, { ok: false, problem: "unusable", detail: files.failure });
+    if (files.failure !== null) throw new Error(files.failure);
     const contentOf = (file: string) => contentAtRef(file, request, terminal);
     return isThere && opened.ok && opened.base !== null ? { ok: true, base: { ...opened.base, contentOf } } : opened;
   } finally {
     files.close();
   }
-}
-
-async function refuse(terminal: Terminal, request: BaseRequest, failure: GitFailure): Promise<OpenedBase> {
-  sayDiagnostics(terminal, [await refusal(request, failure, terminal.environment)]);
-  return { ok: false, code: EXIT.error };
 }
 
 /** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */
@@ -274,8 +264,6 @@ async function refusal(
         `It may mean ${detail}. Git would take the first of them without a word, and a pull request can bring a tag.`,
         `Write the one that is meant in full: ${flag} ${detail.split(", ").find((ref) => ref.startsWith("refs/remotes/")) ?? "refs/remotes/origin/main"}.`,
       );
-    case "unusable":
-      return error("base-unreadable", `the folder at ${name} cannot be used`, said, "Give a folder instead of a ref.");
   }
 }
 

@@ -48,9 +48,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * - `no-repository`: the folder is in no repository, or git refuses to work with it.
  * - `no-commit`: the repository has no such commit.
  * - `ambiguous`: several refs have the name, and git would silently take the first.
- * - `unusable`: git does not have, or does not give, what is in the commit.
  */
-type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "unusable";
+type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous";
 
 /** `detail`: git's message, or ours: one sentence without a full stop. For `ambiguous`: the refs, separated by commas. */
 export interface GitFailure {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -197,6 +197,24 @@ describe("tenon plan --base", () => {
       const nothing = expect.stringContaining(`compared with ${forged}: nothing.`);
       expect({ name, code, stdout }).toEqual({ name, code: 0, stdout: nothing });
       expect(stdout).not.toContain("Withdrawn");
+    }
+  });
+
+  it("is refused where git lacks a manifest, a link or a folder of it", async () => {
+    const { cwd, options } = await repository({
+      "tenon.yaml": "tenon: 1\nfiles: ['zones/*.yaml']\n",
+      "zones/x.txt": "",
+    });
+    await symlink("x.txt", join(cwd, "zones/a.yaml"));
+    await commit(cwd, { "zones/b.yaml": manifest("b") }, "second");
+    await commit(cwd, { "tenon.yaml": "tenon: 1\n" }, "third");
+    for (const name of ["tenon.yaml", "zones/a.yaml", "zones/b.yaml", "zones"]) {
+      const id = git(cwd, "rev-parse", `HEAD~1:${name}`).trim();
+      const object = join(cwd, ".git/objects", id.slice(0, 2), id.slice(2));
+      await rename(object, join(cwd, "kept"));
+      const ended = await here(["plan", "--base", "HEAD~1"], options);
+      expectPlain(ended, 1, [`cannot be read: git does not have the object ${id}`]);
+      await rename(join(cwd, "kept"), object);
     }
   });
 
