@@ -69,13 +69,13 @@ function deleteImage(change: Change): PlannedStep[] {
 
 /**
  * What an image must still be to be deleted; null: it is deleted whatever it is by then. Whoever began an unfinished upload may complete it:
- * then it is an image like any other, and nobody consented to its deletion. No one named an image that is retired or superseded, and its new
- * images may take an hour to come: it must still have its label and our tag.
+ * then it is an image like any other, and nobody consented to its deletion. What is replaced, retired or superseded goes once new images are
+ * there, which may take an hour: it must still have its label and our tag.
  */
 function expectationOf({ labels, action, before }: Change): JsonObject | null {
   if (labels.includes("unfinished")) return { status: "pending_upload" };
-  const isNamed = action === "replace" || !(labels.includes("retire") || labels.includes("superseded"));
-  return isNamed ? null : { label: before?.["label"] ?? null, owner: before?.["owner"] ?? null };
+  const goesForNewer = action === "replace" || labels.includes("retire") || labels.includes("superseded");
+  return goesForNewer ? { label: before?.["label"] ?? null, owner: before?.["owner"] ?? null } : null;
 }
 
 /** Judges the GET before a delete. Returns the reason not to delete, or null. */

@@ -105,6 +105,7 @@ describe("with `track: content`", () => {
       "create image/golden-1",
       "upload image/golden-1",
       "wait for image/golden-1",
+      "check image/golden-1",
       "delete image/golden-1",
     ]);
     expect(renderPlanText(refused, { colour: false })).toContain(
