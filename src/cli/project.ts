@@ -9,6 +9,7 @@ import {
   NEUTRAL_DIALECT,
   type Project,
 } from "../index.ts";
+import { shellWord } from "../model/text.ts";
 import { needDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ConnectionFlags, PresentProjectFlags, ProjectFlags } from "./flags.ts";
@@ -71,7 +72,7 @@ export async function openProject(
     sayError(terminal, {
       code: "plan-file-as-project",
       summary: `${directory} is a saved plan, not a project`,
-      fix: `Give it as --plan ${directory} beside the project; tenon show ${directory} shows it.`,
+      fix: `Give it as --plan ${shellWord(directory)} beside the project; tenon show ${shellWord(directory)} shows it.`,
     });
     return { ok: false, code: EXIT.error };
   }

@@ -13,7 +13,7 @@ import {
 } from "../index.ts";
 import type { Snapshot } from "../model/live.ts";
 import type { FleetInput } from "../model/plan.ts";
-import { listNames } from "../model/text.ts";
+import { listNames, shellWord } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ChangedSinceFlags, PlanFlags } from "./flags.ts";
@@ -67,7 +67,7 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
     return otherAccount(asked.fleet, inputs.fleet);
   const isGiven = (value: unknown): boolean => pin || value !== undefined;
   if (isGiven(asked.undo) && asked.undo !== inputs.journal?.file) {
-    const flagOf = (file: string | undefined) => (file === undefined ? "no --undo" : `--undo ${file}`);
+    const flagOf = (file: string | undefined) => (file === undefined ? "no --undo" : `--undo ${shellWord(file)}`);
     return differs("journal", flagOf(asked.undo), `with ${flagOf(inputs.journal?.file)}`, pin);
   }
   const { environment, targets, excludes } = inputs;
@@ -85,7 +85,8 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
   // With `--pin` the ref may have another name: `narrowingDiffers` compares what it comes to.
   const isOther = pin ? (since === null) !== (asSince === null) : since !== asSince;
   if (isGiven(since ?? undefined) && isOther) {
-    const flagOf = (name: string | null) => (name === null ? "no --changed-since" : `--changed-since ${name}`);
+    const flagOf = (name: string | null) =>
+      name === null ? "no --changed-since" : `--changed-since ${shellWord(name)}`;
     return differs("options", flagOf(since), `with ${flagOf(asSince)}`, pin);
   }
   for (const [flag, given, made] of [
@@ -100,7 +101,7 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
 }
 
 function nameOf(environment: string | null): string {
-  return environment === null ? "no --env" : `--env ${environment}`;
+  return environment === null ? "no --env" : `--env ${shellWord(environment)}`;
 }
 
 function otherAccount(asked: FleetInput, made: FleetInput | undefined): Diagnostic {
@@ -190,7 +191,7 @@ function differs(what: string, given: string, made: string, pin: boolean): Diagn
 }
 
 function flagsOf(flag: string, globs: readonly string[]): string {
-  return globs.length === 0 ? `no ${flag}` : globs.map((glob) => `${flag} ${glob}`).join(" ");
+  return globs.length === 0 ? `no ${flag}` : globs.map((glob) => `${flag} ${shellWord(glob)}`).join(" ");
 }
 
 function isSameSet(left: readonly string[], right: readonly string[]): boolean {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readProblem, readSaved } from "../files/files.ts";
 import { Secret } from "../model/secret.ts";
+import { shellWord } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { renderTicketJson } from "../render/tickets.ts";
 import type { Entity, TicketDraft, TicketText } from "../tickets/index.ts";
@@ -150,7 +151,9 @@ export async function printDraft(
   const { entity } = draft;
   terminal.print(format === "json" ? renderTicketJson({ draft }) : joinText(draft));
   if (format === "text" && entity !== null) {
-    terminal.say(`note: it is about one object: tenon ticket open --entity ${entity.kind}/${entity.id}\n`);
+    terminal.say(
+      `note: it is about one object: tenon ticket open --entity ${shellWord(`${entity.kind}/${entity.id}`)}\n`,
+    );
   }
   return EXIT.done;
 }

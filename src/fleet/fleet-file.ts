@@ -12,6 +12,7 @@ import { Places } from "../manifest/positions.ts";
 import { coerceScalars, validateTree } from "../manifest/validate.ts";
 import { type Diagnostic, hasErrors, Sources, type Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { shellWord } from "../model/text.ts";
 import { concealTokens } from "./literal-tokens.ts";
 import { FLEET_SCHEMA } from "./schema.ts";
 import { TokenHosts } from "./token-hosts.ts";
@@ -368,7 +369,7 @@ class AccountReader {
     const { host } = new URL(baseUrl);
     const detail =
       "Whoever changes the fleet file would choose where tokens of this machine go. They go to known services, to this machine, to the host of TENON_BASE_URL, and to hosts that are named outside of the file.";
-    const fix = `If ${host} may have them, give --token-host ${host}, or set TENON_TOKEN_HOSTS.`;
+    const fix = `If ${host} may have them, give --token-host ${shellWord(host)}, or set TENON_TOKEN_HOSTS.`;
     this.#error(holder, "token-host", `no token may be sent to ${host}`, detail, fix, "base_url");
   }
 

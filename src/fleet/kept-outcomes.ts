@@ -4,6 +4,7 @@
  */
 
 import type { Ran } from "../model/fleet.ts";
+import { shellWord } from "../model/text.ts";
 import { MAX_LINE_CHARACTERS } from "./records.ts";
 import { MAX_RECORD_OCTETS } from "./store.ts";
 
@@ -51,7 +52,7 @@ export class KeptOutcomes {
     }
     if (longest === null || longestOf(longest.outcome) <= 2 * MAX_CUT_CHARACTERS) return false;
     const most = `those of a fleet may have ${this.#maxCharacters.toLocaleString("en")} together`;
-    const whole = `--select name=${longest.name} shows it whole`;
+    const whole = `--select ${shellWord(`name=${longest.name}`)} shows it whole`;
     const cut = cutLonger(longest.outcome, { most, whole });
     this.#characters += charactersOf(cut) - charactersOf(longest.outcome);
     this.#outcomes.set(longest.name, cut);
@@ -70,7 +71,7 @@ export function fitOutcome(name: string, outcome: Ran, maxOctets: number = MAX_R
     ? { ...outcome, headline: headline.slice(0, MAX_LINE_CHARACTERS - MAX_NOTE_CHARACTERS) }
     : outcome;
   const most = `a worker may report ${maxOctets.toLocaleString("en")} octets of an account`;
-  const whole = `Without --queue, --select name=${name} shows it whole`;
+  const whole = `Without --queue, --select ${shellWord(`name=${name}`)} shows it whole`;
   while (!fits(fitted, maxOctets) && longestOf(fitted) > 2 * MAX_CUT_CHARACTERS)
     fitted = cutLonger(fitted, { most, whole });
   return fitted;

@@ -13,7 +13,7 @@ import {
 import { compileNameGlob, toAscii } from "../dns/unicode.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
-import { compileGlob, escapeGlob } from "../model/text.ts";
+import { compileGlob, escapeGlob, shellWord } from "../model/text.ts";
 import { Collected, type CollectOptions, type Import, type NamedEmail } from "./collect.ts";
 import { entryAt, itemsAt, type JsonValue, readJsonSource, spanOf, textAt } from "./json-source.ts";
 import { beyondLimits, ownName } from "./octodns.ts";
@@ -100,7 +100,7 @@ function severalViews({ zone, span }: View, views: readonly View[]): Diagnostic 
     severity: "error",
     summary: `${zone} is there ${views.length} times`,
     detail: `${names.join(", ")}: the service has one zone of a name.`,
-    fix: `Import one of them, for example with --domain '${names.find((name) => name !== zone) ?? zone}'.`,
+    fix: `Import one of them, for example with --domain ${shellWord(names.find((name) => name !== zone) ?? zone)}.`,
     span,
   };
 }

@@ -5,7 +5,7 @@ import { entryOf } from "../format/write.ts";
 import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { Address, Json, JsonObject, UnitName } from "../model/resource.ts";
-import { compareText, compileGlob, escapeGlob, groupBy } from "../model/text.ts";
+import { compareText, compileGlob, escapeGlob, groupBy, shellWord } from "../model/text.ts";
 import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
 import { type Import, type ImportedDomain, RoundedTtls, someOf, validateImported } from "./collect.ts";
 
@@ -314,7 +314,7 @@ function otherOwner(addresses: readonly string[], owner: string | null, asked: s
   const fix =
     owner === null
       ? "To take what has no owner, leave out --owner."
-      : `To take what belongs to ${owner}, give --owner ${owner}.`;
+      : `To take what belongs to ${owner}, give --owner ${shellWord(owner)}.`;
   return warning("other-owner", summary, detail, fix);
 }
 

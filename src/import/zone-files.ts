@@ -8,6 +8,7 @@ import { toAscii } from "../dns/unicode.ts";
 import { findOrigin, type IncludedFile, readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
 import { findCheckoutLink, isPrivate, isWithin, whereLinkLeads } from "../files/paths.ts";
 import type { Diagnostic, Sources } from "../model/diagnostic.ts";
+import { shellWord } from "../model/text.ts";
 import { Collected, type CollectOptions, type Import, type NamedEmail } from "./collect.ts";
 
 export interface ForeignRequest extends CollectOptions {
@@ -167,7 +168,7 @@ function disagreement(path: string, named: string, said: string): Diagnostic {
     severity: "error",
     summary: `${path} is of ${named} or of ${said}`,
     detail: `It is named after ${named}, begins with $ORIGIN ${said}., and has no SOA itself that says which of them is the zone.`,
-    fix: `Give --domain ${named} or --domain ${said} with this file alone.`,
+    fix: `Give --domain ${shellWord(named)} or --domain ${shellWord(said)} with this file alone.`,
   };
 }
 

@@ -6,7 +6,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveUnit } from "../model/live.ts";
 import type { Family, Goal, LeftAlone } from "../model/plan.ts";
 import type { Address, ObjectId } from "../model/resource.ts";
-import { compareIds, groupBy } from "../model/text.ts";
+import { compareIds, groupBy, shellWord } from "../model/text.ts";
 import type { LiveIdentity, Match, PairContext, Unit } from "../model/unit.ts";
 import { matchPart } from "./part.ts";
 import { deletion, matchUndeclared, NOTHING_LEAVES } from "./undeclared.ts";
@@ -568,7 +568,7 @@ function foreignOwner(entry: Entry, owner: string, ours: string | null): Diagnos
     code: "foreign-owner",
     summary: `${entry.address} belongs to the owner "${owner}"`,
     detail: `The live object carries the ownership tag of "${owner}", and ${whose}.`,
-    fix: `Manage it where "${owner}" is at home, or take it over with --take-ownership-from=${owner}.`,
+    fix: `Manage it where "${owner}" is at home, or take it over with --take-ownership-from=${shellWord(owner)}.`,
   });
 }
 
@@ -582,7 +582,7 @@ export function wrongAccount(expected: string, actual: string | null): Diagnosti
       actual === null
         ? "The manifest names an `account`, and TENON_ACCOUNT is not set, so nothing shows whether the token is for that account."
         : `The manifest names the account "${expected}", and TENON_ACCOUNT is "${actual}".`,
-    fix: `Set TENON_ACCOUNT=${expected} beside the token of that account.`,
+    fix: `Set TENON_ACCOUNT=${shellWord(expected)} beside the token of that account.`,
   };
 }
 

@@ -9,7 +9,7 @@ import {
 } from "../model/journal.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { ObjectId, Values } from "../model/resource.ts";
-import { groupBy } from "../model/text.ts";
+import { groupBy, shellWord } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { validatorOf } from "./read-json.ts";
 
@@ -391,7 +391,7 @@ function several(
     code: "journal-several",
     summary,
     detail: `${lead} ${shown.join(", ")}${more}.`,
-    fix: `Say which is meant: --run ${shown.at(-1)}.`,
+    fix: `Say which is meant: --run ${shellWord(shown.at(-1) ?? "")}.`,
     ...(span === undefined ? {} : { span }),
   });
 }

@@ -4,7 +4,7 @@ import { toAscii } from "../dns/unicode.ts";
 import type { ReadApi } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isJsonObject, type JsonObject, nameInAddress } from "../model/resource.ts";
-import { nearest } from "../model/text.ts";
+import { nearest, shellWord } from "../model/text.ts";
 import type { Result } from "./ticket.ts";
 
 /** In API.md's words: each with `_id` is a field of a ticket that is opened. */
@@ -101,7 +101,7 @@ export async function resolveEntity(
       severity: "error",
       summary: `${others.length + 1} VPCs are called \`${name}\`, and nothing says which is meant`,
       detail: `They are ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`,
-      fix: `Say which by its id, as in --entity ${kind}/${id}.`,
+      fix: `Say which by its id, as in --entity ${shellWord(`${kind}/${id}`)}.`,
       address,
     },
   };

@@ -122,7 +122,7 @@ async function noFolder(directory: string): Promise<CommandError | null> {
   if (!isFile && basename(directory) !== "tenon.yaml") return null;
   const folder = dirname(directory);
   const summary = isFile ? `${directory} is a file` : `${directory} names a file, and init makes that itself`;
-  const fix = `Name the project's folder: tenon init${folder === "." ? "" : ` ${folder}`}.`;
+  const fix = `Name the project's folder: tenon init${folder === "." ? "" : ` ${shellWord(folder)}`}.`;
   return { code: "invalid-argument", summary, fix };
 }
 

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from "node:util";
 import type { AccountResult, FleetReport } from "../../model/fleet.ts";
-import { compareNatural, groupBy } from "../../model/text.ts";
+import { compareNatural, groupBy, shellWord } from "../../model/text.ts";
 import { type FleetState, fleetTally, headlineOf, MAX_LINES_ALIKE, stateOf, textOf } from "../fleet.ts";
 import { count } from "../view.ts";
 import { type Labels, labelChoices, labelNumbers, labelsHtml } from "./labels.ts";
@@ -165,7 +165,7 @@ class AccountEntries {
     const rest =
       left === ""
         ? NOTHING
-        : html`<p class="muted">There is no room for ${count(left.split("\n").length, "further line", "further lines")}: <code>tenon fleet ${this.#command} --select name=${account.name}</code></p>`;
+        : html`<p class="muted">There is no room for ${count(left.split("\n").length, "further line", "further lines")}: <code>tenon fleet ${this.#command} --select ${shellWord(`name=${account.name}`)}</code></p>`;
     return html`<pre class="output">${lines.map(lineHtml)}</pre>${rest}`;
   }
 }

@@ -5,7 +5,7 @@ import type { IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LeftAlone } from "../../model/plan.ts";
 import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
-import { compareText, groupBy } from "../../model/text.ts";
+import { compareText, groupBy, shellWord } from "../../model/text.ts";
 import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { annotationsOf } from "../common.ts";
 import { rootLabels, sharedWithOf } from "../owner-tag.ts";
@@ -509,7 +509,7 @@ function servedWhileMade(match: ZoneMatch, context: PairContext): Diagnostic[] {
   const tagged =
     other === null || other === context.owner
       ? ""
-      : ` Until then it also carries the tag of ${other}. If this run is cut off there, the project of ${other} takes the domain for its own, and you need --take-ownership-from=${other} to get it back.`;
+      : ` Until then it also carries the tag of ${other}. If this run is cut off there, the project of ${other} takes the domain for its own, and you need --take-ownership-from=${shellWord(other)} to get it back.`;
   return [
     {
       code: "served-while-made",
