@@ -261,7 +261,9 @@ class Opened implements OpenProject {
       watch: { ...(signal === undefined ? {} : { signal }), ...(progress === undefined ? {} : { progress }) },
     });
     if (planned.ok) {
-      const load = (environment: string) => loadProject({ ...this.#toLoad, environment, past: true });
+      const { environment: _, ...others } = this.#toLoad;
+      const load = (environment: string | null) =>
+        loadProject({ ...others, ...(environment === null ? {} : { environment }), past: true, fillsOnly: true });
       const judged = isToBeDone ? await judgeByEnvironments(planned.plan, this.project, load) : planned.plan;
       const plan = undoing === null ? judged : { ...judged, warnings: [...undoing.warnings, ...judged.warnings] };
       this.#choices.set(plan, choice);

@@ -25,7 +25,13 @@ import { escapeGlob, groupBy } from "./model/text.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
 import { driftOf } from "./plan/drift.ts";
-import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment, refuseRetiredElsewhere } from "./plan/guards.ts";
+import {
+  declaredElsewhere,
+  mayGoByMistake,
+  nameOtherEnvironments,
+  type OtherEnvironment,
+  refuseRetiredElsewhere,
+} from "./plan/environments.ts";
 import { wrongAccount } from "./plan/match.ts";
 import { rateOf } from "./plan/pace.ts";
 import { completeInterfaces, makePlan, type PlanOptions } from "./plan/plan.ts";
@@ -331,44 +337,43 @@ const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
  * The plan with, on each deletion that lacks consent, the other environments that declare what would go. It is refused if one of them declares what
  * would be retired, or if the project has errors there, so that nobody knows. Each environment is a project to load: those beyond the limits are
  * only counted, and of each loaded one only the addresses in question are kept.
- * @param load the project with that environment, as it was at the time of the plan
+ * @param load the project with that environment, null for none, as it was at the time of the plan. What the run gives to variables fills only
+ * those that have no value there: it is said of the run's own environment
  */
 export async function judgeByEnvironments(
   plan: Plan,
   project: Project,
-  load: (environment: string) => Promise<LoadResult>,
+  load: (environment: string | null) => Promise<LoadResult>,
 ): Promise<Plan> {
   // An undo deletes what its run has made, whoever declares it.
   if (plan.goal === "undo") return plan;
   const inDoubt = mayGoByMistake(plan);
-  if (inDoubt.size === 0) return plan;
+  if (inDoubt.length === 0) return plan;
+  const { desired } = project;
   const names = nearestEnvironments(project);
   const others: OtherEnvironment[] = [];
-  let characters = 0;
+  let [characters, lookedAt] = [0, 0];
   for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
     if (characters > MAX_LOOKED_AT_CHARACTERS) break;
     const loaded = await load(name);
     characters += loaded.characters;
-    others.push({ name, desired: loaded.project === null ? null : inQuestion(loaded.project.desired, inDoubt) });
+    lookedAt += 1;
+    // A project whose variables have values in environments alone is never run without one.
+    if (name === null && loaded.diagnostics.some(({ code }) => code === "missing-variable")) continue;
+    const there = loaded.project?.desired;
+    others.push({ name, declares: there === undefined ? null : declaredElsewhere(inDoubt, desired, there) });
   }
-  const { desired } = project;
-  const refusals = [...plan.refusals, ...refuseRetiredElsewhere(plan.changes, desired, others)];
-  const guards = nameOtherEnvironments(plan.guards, desired, others, names.length - others.length);
+  const refusals = [...plan.refusals, ...refuseRetiredElsewhere(plan.changes, others)];
+  const guards = nameOtherEnvironments(plan.guards, others, names.length - lookedAt);
   return { ...plan, refusals, guards };
 }
 
-function inQuestion({ owner, account, declared }: Desired, inDoubt: ReadonlySet<Address>): OtherEnvironment["desired"] {
-  const addresses = new Set(declared.map(({ address }) => address));
-  const both = [...inDoubt].filter((address) => addresses.has(address)).map((address) => ({ address }));
-  return { owner, account, declared: both };
-}
-
-/** All environments but the project's own, ordered by their distance from it in the root file. */
-function nearestEnvironments({ environments, inputs }: Project): string[] {
+/** The project without an environment, and all environments, but its own: ordered by their distance from it in the root file. */
+function nearestEnvironments({ environments, inputs }: Project): (string | null)[] {
   const own = inputs.environment === null ? 0 : environments.indexOf(inputs.environment);
   const distances = environments.map((name, index) => ({ name, distance: Math.abs(index - own) }));
-  const others = distances.filter(({ name }) => name !== inputs.environment);
-  return others.sort((a, b) => a.distance - b.distance).map(({ name }) => name);
+  const sorted = distances.sort((a, b) => a.distance - b.distance).map(({ name }) => name);
+  return [null, ...sorted].filter((name) => name !== inputs.environment);
 }
 
 export interface InspectRequest extends Pick<PlanRequest, "api" | "nowMilliseconds" | "inputs" | "account" | "watch"> {

@@ -22,7 +22,7 @@ export function load(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  more: Pick<LoadOptions, "files" | "past" | "parsed" | "keepParsed" | "today"> = {},
+  more: Pick<LoadOptions, "files" | "past" | "fillsOnly" | "parsed" | "keepParsed" | "today"> = {},
 ): Promise<LoadResult> {
   return loadProject({
     ...more,

@@ -239,9 +239,10 @@ export async function nameOtherEnvironments(session: PlanSession, planned: Plann
   const { project, flags } = session;
   const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
   const { today } = project.desired;
-  const more = { past: true, ...(today === undefined ? {} : { today }) };
+  const more = { past: true, fillsOnly: true, ...(today === undefined ? {} : { today }) };
+  const { env: _, ...others } = flags;
   const plan = await judgeByEnvironments(planned.plan, project, (env) =>
-    load(project.root, { ...flags, env }, dialect, more),
+    load(project.root, env === null ? others : { ...others, env }, dialect, more),
   );
   return plan.refusals.length === 0 ? { ...planned, plan } : refused(session, plan);
 }

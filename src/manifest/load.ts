@@ -41,6 +41,8 @@ export interface LoadOptions {
    * upload need not exist.
    */
   readonly past?: boolean;
+  /** true: `variables`, `variableFiles` and `saved` count only where the project has no value of its own, as they were given for another environment. */
+  readonly fillsOnly?: boolean;
   /** The project is to be loaded once more, as it was at another time: the result holds what was parsed. */
   readonly keepParsed?: boolean;
   /** `parsed` of the project as it is now: a file with the same text is not parsed again. */
@@ -265,9 +267,9 @@ class Loading {
   ): Promise<{ variables: Variables; given: PlanInputs["variables"] }> {
     const forFiles = { ...context, report: this.#reportRequest };
     const files = await readVariableFiles(this.#options.variableFiles ?? [], this.#sources, forFiles);
-    const { environment = null, variables: wanted = {}, saved = {}, past = false } = this.#options;
+    const { environment = null, variables: wanted = {}, saved = {}, past = false, fillsOnly = false } = this.#options;
     const assigned = past ? declaredOnly(wanted, tree) : wanted;
-    const inputs = { environment, files, assigned, saved };
+    const inputs = { environment, files, assigned, saved, fillsOnly };
     // What a damaged root file declares is a guess: problems of its variables are not reported.
     const [report, reportRequest] = damaged ? [() => {}, () => {}] : [this.#report, this.#reportRequest];
     const variables = resolveVariables(tree, inputs, { places: this.#places, report, reportRequest });

@@ -25,6 +25,8 @@ interface VariableInputs {
   readonly assigned: Readonly<Record<string, string>>;
   /** Values of a saved plan. --var-file and --var override them; apply then refuses the plan if a value differs from the saved one. */
   readonly saved?: Readonly<Record<string, VariableValue>>;
+  /** true: what a saved plan, --var-file and --var give counts only where the project itself has no value. */
+  readonly fillsOnly?: boolean;
 }
 
 interface VariableFile {
@@ -53,9 +55,11 @@ export function resolveVariables(root: JsonObject, inputs: VariableInputs, conte
     }
   }
   fromEnvironments(root, inputs.environment, names, values, context);
+  const own = inputs.fillsOnly === true ? new Map(values) : [];
   fromSaved(inputs.saved ?? {}, names, values, context);
   for (const file of inputs.files) fromFile(file, names, values, context);
   fromAssignments(inputs.assigned, names, values, context);
+  for (const [name, value] of own) values.set(name, value);
   const { environment } = inputs;
   const isUnknown = environment !== null && !environmentNames(root).includes(environment);
   // What a misspelt environment would have set is not missing.

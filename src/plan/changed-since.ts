@@ -53,7 +53,7 @@ function entriesOf({ declared, removed }: Desired): ReadonlyMap<Address, readonl
 /** Where something is written, which is no part of what it says; and what is said for people, which changes nothing. */
 const NOT_COMPARED: ReadonlySet<string> = new Set(["span", "idSpan", "annotations"]);
 
-function isSameValue(one: unknown, other: unknown): boolean {
+export function isSameValue(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
   if (Array.isArray(one) !== Array.isArray(other)) return false;

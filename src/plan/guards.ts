@@ -5,12 +5,12 @@
 
 import { compileAddressGlob } from "../dns/unicode.ts";
 import type { Change } from "../model/change.ts";
-import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
+import type { Consent, ConsentRule } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
-import type { Goal, Guard, Plan } from "../model/plan.ts";
+import type { Goal, Guard } from "../model/plan.ts";
 import { type Address, rootOf } from "../model/resource.ts";
-import { compareText, groupBy, listNames, shellWord } from "../model/text.ts";
+import { groupBy } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
@@ -63,114 +63,6 @@ export function guardsOf(
     });
   }
   return guards;
-}
-
-/** The project as it is with another `--env`. */
-export interface OtherEnvironment {
-  readonly name: string;
-  /** Holds only the declared entries whose object may be deleted by mistake, and of them only the address. null: the project has errors there. */
-  readonly desired:
-    | (Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] })
-    | null;
-}
-
-/** Objects that would be pruned and have no consent, and those that would be retired: another environment may declare them. */
-export function mayGoByMistake({ guards, changes }: Pick<Plan, "guards" | "changes">): ReadonlySet<Address> {
-  return new Set([...guards.filter(isInDoubt), ...changes.filter(isRetired)].map(({ address }) => address));
-}
-
-function isRetired({ action, labels, blocked }: Change): boolean {
-  return action === "delete" && blocked === null && labels.includes("retire");
-}
-
-/** A record goes as its entry has expired: no other environment speaks for it. */
-function isInDoubt({ rule, address, consent }: Guard): boolean {
-  return rule === "delete" && consent === "missing" && rootOf(address) === address;
-}
-
-/**
- * Adds the names of the environments that declare an object which would be pruned. Environments with the same owner cannot tell their
- * objects apart: each takes those of the others for its own that are no longer declared, and would delete them. Environments of another
- * owner or account do not count.
- * @param unchecked how many more environments there are that were not loaded
- */
-export function nameOtherEnvironments(
-  guards: readonly Guard[],
-  desired: Pick<Desired, "owner" | "account">,
-  others: readonly OtherEnvironment[],
-  unchecked = 0,
-): Guard[] {
-  const under = declaringEnvironments(desired, others);
-  return guards.map((one) => {
-    if (!isInDoubt(one)) return one;
-    const names = under.get(one.address);
-    return {
-      ...one,
-      ...(names === undefined ? {} : { declaredUnder: names.toSorted(compareText) }),
-      ...(unchecked === 0 ? {} : { uncheckedEnvironments: unchecked }),
-    };
-  });
-}
-
-/** How many are named in one message. */
-const MAX_NAMED_ENVIRONMENTS = 5;
-
-/**
- * `keep` is consent to retire what a family no longer keeps, but not what another environment declares, nor what it may declare: whoever brings an
- * error into one environment would else retire its images from another.
- */
-export function refuseRetiredElsewhere(
-  changes: readonly Change[],
-  desired: Pick<Desired, "owner" | "account">,
-  others: readonly OtherEnvironment[],
-): Diagnostic[] {
-  const under = declaringEnvironments(desired, others);
-  const broken = others.filter((other) => other.desired === null).map(({ name }) => name);
-  return changes.filter(isRetired).flatMap(({ address, span }): Diagnostic[] => {
-    const declaring = under.get(address) ?? [];
-    const names = declaring.length === 0 ? broken : declaring;
-    if (names.length === 0) return [];
-    const isOne = names.length === 1;
-    const where = `the environment${isOne ? "" : "s"} ${listNames(names.toSorted(compareText).slice(0, MAX_NAMED_ENVIRONMENTS))}`;
-    const what =
-      declaring.length === 0
-        ? {
-            summary: `${address} would be retired, and ${where} may declare it: the project has errors there`,
-            fix: `Mend the errors, which \`tenon validate --env ${shellWord(names[0] ?? "")}\` shows, or leave out what would go with --never-destroy.`,
-          }
-        : {
-            summary: `${address} would be retired, and ${where} ${isOne ? "declares" : "declare"} it`,
-            fix: "Give each environment an owner or a family of its own, for example `family: golden-${var.env}`.",
-          };
-    return [
-      {
-        code: "retired-elsewhere",
-        severity: "error",
-        detail:
-          "Environments with the same owner in the same account share their image families: each takes what the others declare for old.",
-        ...what,
-        address,
-        ...(span === null ? {} : { span }),
-      },
-    ];
-  });
-}
-
-/** Key: an address. Value: the other environments of the same owner and account that declare it. */
-function declaringEnvironments(
-  { owner, account }: Pick<Desired, "owner" | "account">,
-  others: readonly OtherEnvironment[],
-): ReadonlyMap<Address, readonly string[]> {
-  const under = new Map<Address, string[]>();
-  for (const { name, desired } of others) {
-    if (desired === null || desired.owner !== owner || desired.account !== account) continue;
-    for (const address of new Set(desired.declared.map((entry) => entry.address))) {
-      const names = under.get(address);
-      if (names === undefined) under.set(address, [name]);
-      else names.push(name);
-    }
-  }
-  return under;
 }
 
 /** @param today YYYY-MM-DD, UTC; a consent is still valid on the day of its `until` */
@@ -295,7 +187,8 @@ function guard(rule: ConsentRule, change: Change, given: Given): Guard {
   return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null, origin: null };
 }
 
-function liveAddressOf({ address, previousAddress }: Change): Address {
+/** The address that the object has in the account. */
+export function liveAddressOf({ address, previousAddress }: Change): Address {
   return previousAddress ?? address;
 }
 

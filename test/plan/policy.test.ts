@@ -3,8 +3,7 @@
 import { expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Consent, ConsentRule } from "../../src/model/desired.ts";
-import type { Guard } from "../../src/model/plan.ts";
-import { expiredConsents, guardsOf, nameOtherEnvironments, type PolicyOptions } from "../../src/plan/guards.ts";
+import { expiredConsents, guardsOf, type PolicyOptions } from "../../src/plan/guards.ts";
 import { units } from "../../src/units/index.ts";
 import { a, change, declared, desired, record } from "./changes.ts";
 
@@ -272,24 +271,4 @@ test("only consents that have ended are warned about, with the place where they 
     ["the consent `bulk: domain/x` ended on 2026-06-30", span, "warning"],
     ["the consent `replace: c` ended on 2025-12-31", undefined, "warning"],
   ]);
-});
-
-test("only a deletion without consent names the environments that declare the object, sorted, and each once", () => {
-  const other = (name: string, rest: object = {}) => {
-    const entries = desired(declared("image/a", false), declared("image/a", false), declared("image/b", false));
-    return { name, desired: { ...entries, owner: "edge", account: null, ...rest } };
-  };
-  const guard = (rule: Guard["rule"], address: string, consent: Guard["consent"] = "missing"): Guard => {
-    return { rule, address, consent, count: null, of: null, origin: null };
-  };
-  const all = [
-    guard("delete", "image/a"),
-    guard("delete", "image/b", "given"),
-    guard("delete", "image/c"),
-    guard("replace", "image/a"),
-    guard("protect", "image/a", "impossible"),
-  ];
-  const others = [other("z"), other("b"), other("c", { owner: "edge-c" }), other("d", { account: "d" })];
-  const told = nameOtherEnvironments(all, { owner: "edge", account: null }, others);
-  expect(told).toEqual([{ ...all[0], declaredUnder: ["b", "z"] }, ...all.slice(1)]);
 });

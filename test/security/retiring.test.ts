@@ -4,10 +4,17 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { contentsInside } from "../../src/manifest/read.ts";
+import { here as run } from "../cli/here.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
 import { Account, changeList, HASTY_CLOCK } from "../support/account.ts";
+import { writeInto } from "../support/files.ts";
 
 const [OLD, NEW] = ["old", "new"].map((text) => gzipSync(text)) as [Buffer, Buffer];
-const TAG = `[tenon:me sha256:${createHash("sha256").update(OLD).digest("hex").slice(0, 16)}]`;
+const [TAG, NEW_TAG] = [OLD, NEW].map((content) => `[tenon:me sha256:${hash(content)}]`) as [string, string];
+
+function hash(content: Buffer): string {
+  return createHash("sha256").update(content).digest("hex").slice(0, 16);
+}
 
 let account: Account;
 beforeEach(async () => {
@@ -35,4 +42,62 @@ test("an image that is replaced is not deleted once somebody has renamed it and 
     "delete image/golden-1: skipped",
   ]);
   expect(await account.list("images")).toContainEqual(expect.objectContaining({ id: old, ...body }));
+});
+
+const ROOT = `tenon: 1
+owner: me
+environments:
+  staging: { variables: { file: staging, number: "5", former: none, id: "2" } }
+  production: { variables: { file: production, number: "9", former: golden-8, id: "1" } }
+variables: { file: { default: staging }, number: { default: "5" }, former: { default: none }, id: { default: "2" } }
+files: [more.yaml]
+`;
+
+async function project(files: Readonly<Record<string, string>>): Promise<string> {
+  const cwd = await folder({ "tenon.yaml": ROOT, "values.json": '{ "number": "5" }', ...files });
+  await writeInto(cwd, { "staging.img.gz": NEW, "production.img.gz": OLD });
+  return cwd;
+}
+
+function image(id: number, label: string, description = "[tenon:me]") {
+  return { id: `private/${id}`, label, description, created: `2026-10-0${id}T00:00:00` };
+}
+
+const TRACKED =
+  'label: golden-1, family: golden, keep: 3, track: content, upload: { file: "${var.file}.img.gz", region: us-east }';
+const LABELLED = 'label: "golden-${var.number}", family: golden, keep: 1';
+const IDENTIFIED = 'label: "golden-x${var.number}", id: "private/${var.id}", family: golden, keep: 1';
+
+/** How production means the image that staging would retire. */
+const MEANT = [
+  ["another file under one label", TRACKED, [image(1, "golden-1", TAG)], []],
+  ["what a killed replace has left", TRACKED, [image(1, "golden-1", TAG), image(2, "golden-1", NEW_TAG)], []],
+  ["a former label", `${LABELLED}, moved_from: "\${var.former}"`, [image(1, "golden-8"), image(2, "golden-5")], []],
+  ["its id", IDENTIFIED, [image(1, "golden-1"), image(2, "golden-2")], []],
+  ["a variable that is given here", LABELLED, [image(1, "golden-9"), image(2, "golden-5")], ["--var", "number=5"]],
+  ["a file of variables", LABELLED, [image(1, "golden-9"), image(2, "golden-5")], ["--var-file", "values.json"]],
+] as const;
+
+test("an image is not retired that another environment declares by another file, a former label, its id, or a variable that has another value there", async () => {
+  for (const [how, entry, images, args] of MEANT) {
+    const service = await emulator({ seed: { images } });
+    const cwd = await project({ "more.yaml": `tenon: 1\nimages: [{ ${entry} }]\n` });
+    const { code, stderr } = await run(["apply", "--yes", "--env", "staging", ...args], { cwd, env: envOf(service) });
+    expect([how, code]).toEqual([how, 4]);
+    expect(stderr.replace(/\s+/g, " ")).toMatch(
+      /error\[retired-elsewhere\]: \S+ would be retired, and the environment `production` declares it/,
+    );
+    expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+  }
+});
+
+test("an image is not retired in an environment if the project declares it without one", async () => {
+  const service = await emulator({ seed: { images: [image(1, "golden-5"), image(2, "golden-9")] } });
+  const cwd = await project({ "more.yaml": `tenon: 1\nimages: [{ ${LABELLED} }]\n` });
+  const { code, stderr } = await run(["apply", "--yes", "--env", "production"], { cwd, env: envOf(service) });
+  expect(code).toBe(4);
+  expect(stderr.replace(/\s+/g, " ")).toContain(
+    "image/golden-5 would be retired, and the environment `staging` and the project without --env declare it",
+  );
+  expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
 });
