@@ -28,7 +28,9 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
     case "replace":
       return `${address} would be deleted and made anew, with all that is in it`;
     case "bulk":
-      return `${lossText(guard, kinds)} of ${address} would be removed`;
+      return guard.count === null
+        ? `${address} would no longer be shared, and ${contentsOf(guard, kinds)} of it that others may have made would be left undeclared`
+        : `${lossText(guard, kinds)} of ${address} would be removed`;
     case "ns":
       return `the NS records at the apex of ${address} would change`;
     case "protect": {
@@ -55,7 +57,9 @@ function consentText(guard: Guard, { inputs }: Pick<Plan, "inputs">, kinds: Kind
     case "replace":
       return `delete ${address} and make it anew, with all that is in it`;
     case "bulk":
-      return `remove ${lossText(guard, kinds)} of ${address}`;
+      return guard.count === null
+        ? `end the sharing of ${address}, with ${contentsOf(guard, kinds)} of others in it`
+        : `remove ${lossText(guard, kinds)} of ${address}`;
     case "ns":
       return `change the NS records at the apex of ${address}`;
     case "protect":
@@ -195,10 +199,14 @@ function partsOf(guards: readonly Guard[]): (readonly Guard[])[] {
       guard.origin,
       guard.declaredUnder ?? [],
       guard.uncheckedEnvironments,
+      guard.count === null,
     ]),
   );
   return [...alike.values()].flatMap((group) => {
-    const isFolded = FOLDED[group[0]?.rule ?? "max-changes"] !== undefined && group.length > MAX_UNFOLDED_GUARDS;
+    const [first] = group;
+    const endsSharings = first?.rule === "bulk" && first.count === null;
+    const isFolded =
+      FOLDED[first?.rule ?? "max-changes"] !== undefined && !endsSharings && group.length > MAX_UNFOLDED_GUARDS;
     return isFolded ? [group] : group.map((guard) => [guard]);
   });
 }

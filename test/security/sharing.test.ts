@@ -56,3 +56,33 @@ test("a part changes nothing of the domain itself and no record outside its name
     "DELETE /v4/domains/N/records/N",
   ]);
 });
+
+test("a sharing that ends while the records of others are left alone needs the consent that their removal needs, so that no second run removes them without", async () => {
+  const own = { type: "A" as const, name: "www", target: "192.0.2.1", ttl_sec: 300 };
+  const others = Array.from({ length: 2 }, (_, index) => ({ ...own, name: `s${index}.shop` }));
+  const more = Array.from({ length: 30 }, (_, index) => ({ ...own, name: `w${index}` }));
+  const shared = { ...domain("a.example", ["tenon:edge", "tenon-part:shop"]), records: [own, ...more, ...others] };
+  const entry = (keys: string, records: readonly object[]) =>
+    `tenon: 1\nowner: edge\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example${keys}, records: ${JSON.stringify(records)} }]\n`;
+  const declared = [own, ...more];
+  for (const [keys, ...args] of [
+    [""],
+    [', ignore: [{ name: "*.shop" }]'],
+    [", records_policy: additive"],
+    ["", "--never-destroy"],
+    ["", "--exclude", "domain/a.example/*.shop/A"],
+    [", shared_with: [{ owner: other, names: [zzz] }]", "--never-destroy"],
+  ]) {
+    const service = await emulator({ seed: { domains: [shared] } });
+    const cwd = await folder({ "tenon.yaml": entry(keys ?? "", declared) });
+    const { code, stdout } = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
+    expect([keys, args, code]).toEqual([keys, args, 4]);
+    expect(stdout).toContain("--allow bulk=domain/a.example");
+    expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  }
+  // With what was theirs declared here, nothing is left to lose.
+  const service = await emulator({ seed: { domains: [shared] } });
+  const cwd = await folder({ "tenon.yaml": entry("", [...declared, ...others]) });
+  const { code } = await run(["apply", "--yes"], { cwd, env: envOf(service) });
+  expect([code, service.requests.filter(({ method }) => method === "DELETE")]).toEqual([0, []]);
+});

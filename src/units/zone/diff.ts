@@ -10,6 +10,7 @@ import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Pai
 import { annotationsOf } from "../common.ts";
 import { rootLabels, sharedWithOf } from "../owner-tag.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
+import { endsSharing } from "./guards.ts";
 import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { likelyRenames } from "./renames.ts";
@@ -209,7 +210,8 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
   let [keptCount, othersCount] = [0, 0];
   for (const zone of zones) {
     const missingSource = missing.get(zone.zone);
-    const own = domainPair(zone, missingSource, context);
+    const records = zone.desired === null ? [] : recordPairs(zone, zone.desired, pointedAt);
+    const own = domainPair(zone, records, missingSource, context);
     pairs.push(own);
     if (isMixed(zone)) holdsUndeclared.push(own.resource.root);
     if (zone.match.declared?.spec.policy === "additive") additive.push(own.resource.root);
@@ -218,7 +220,7 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
     if (zone.others.length > 0) warnings.push(...delegatedAcross(zone.zone, zone.desired, zone.others));
     keptCount += zone.kept.length;
     othersCount += zone.others.length;
-    for (const pair of recordPairs(zone, zone.desired, pointedAt)) pairs.push(pair);
+    for (const pair of records) pairs.push(pair);
   }
   const leftAlone: LeftAlone[] = [
     ...(keptCount === 0 ? [] : [{ kind: "domain_record", count: keptCount, reason: "ignored" } as const]),
@@ -281,12 +283,21 @@ function pointedNames(zones: readonly ComparableZone[]): Set<string> {
   return names;
 }
 
-/** @param missing what it is to be cloned from, if that is not there */
-function domainPair(comparable: ComparableZone, missing: string | undefined, context: PairContext): Pair {
+/**
+ * @param records those that are managed
+ * @param missing what it is to be cloned from, if that is not there
+ */
+function domainPair(
+  comparable: ComparableZone,
+  records: readonly Pair[],
+  missing: string | undefined,
+  context: PairContext,
+): Pair {
   const { match, zone, entries, kept } = comparable;
   const live = match.live === null ? null : liveDomain(match.live);
   const address = domainAddress(zone);
   const liveAddress = match.live === null ? address : domainAddress(zoneName(match.live.domain));
+  const after = desiredValues(match, live, context);
   return {
     resource: {
       unit: "zone",
@@ -296,16 +307,22 @@ function domainPair(comparable: ComparableZone, missing: string | undefined, con
       previousAddress: liveAddress === address ? null : liveAddress,
       id: match.live?.domain.id ?? null,
       before: live,
-      after: desiredValues(match, live, context),
+      after,
       labels: rootLabels(match, live, null, context),
       note: match.declared?.note ?? null,
       ...annotationsOf(match.declared),
       span: match.declared?.span ?? match.removed?.span ?? null,
       ...holdings(match, entries),
       ...(match.declared?.part === true ? { part: true } : {}),
+      ...(after !== null && endsSharing({ before: live, after }) ? undeclaredIn(comparable, records) : {}),
     },
     rules: { ...NO_RULES, block: domainBlock(match, kept, missing), protect: match.declared?.protect ?? false },
   };
+}
+
+function undeclaredIn({ desired, live, kept }: ComparableZone, records: readonly Pair[]): { undeclared?: number } {
+  const declared = records.filter(({ resource }) => resource.before !== null && resource.after !== null);
+  return desired === null ? {} : { undeclared: live.length + kept.length - declared.length };
 }
 
 /** A domain that is to be made may lack its clone source; one that is deleted may be shared, or hold records that must stay. */

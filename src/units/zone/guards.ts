@@ -1,6 +1,6 @@
 /** What a zone that stays may lose only with consent: many of its records at once, or the name servers at its apex. */
 
-import type { Change } from "../../model/change.ts";
+import type { Change, ComparedResource } from "../../model/change.ts";
 import type { Json, Values } from "../../model/resource.ts";
 import type { Loss } from "../../model/unit.ts";
 import { isBulk } from "../bulk.ts";
@@ -9,11 +9,21 @@ import { isBulk } from "../bulk.ts";
 const MIN_BULK_RECORDS = 10;
 
 export function lossesOfZone(domain: Change, records: readonly Change[], adopts: boolean): Loss[] {
-  return [...lossOfRecords(records, adopts || endsSharing(domain)), ...lossOfNameservers(domain, records)];
+  const removed = lossOfRecords(records, adopts || endsSharing(domain));
+  const lost = removed.length === 0 ? lossOfSharing(domain) : removed;
+  return [...lost, ...lossOfNameservers(domain, records)];
+}
+
+/**
+ * What others have made is theirs as long as the domain says so. A run that ends the sharing and leaves their records alone (as they are ignored, or as
+ * it may not delete) would make them look like any record that is no longer declared, for the next one to remove.
+ */
+function lossOfSharing({ blocked, undeclared = 0 }: Change): Loss[] {
+  return blocked === null && undeclared > 0 ? [{ rule: "bulk", count: null, of: null }] : [];
 }
 
 /** What others have made in a part that is taken back was never declared here. */
-export function endsSharing({ before, after }: Change): boolean {
+export function endsSharing({ before, after }: Pick<ComparedResource, "before" | "after">): boolean {
   const kept = new Set((after?.["shared_with"] as readonly string[] | undefined) ?? []);
   return ((before?.["shared_with"] as readonly string[] | undefined) ?? []).some((owner) => !kept.has(owner));
 }
