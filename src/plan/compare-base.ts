@@ -16,8 +16,11 @@ import { guardKey, guardKeysOf } from "./guards.ts";
  */
 export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: Kinds): Plan {
   // A plan that is refused does nothing, so a change that lifts the refusal brings all that follows.
-  const isHeld = before.refusals.length > 0 && plan.refusals.length === 0;
-  const pending = groupBy(isHeld ? [] : before.changes.filter(({ action }) => action !== "no-op"), effectOf);
+  const isHeld = isRefused(before) && !isRefused(plan);
+  const pending = groupBy(
+    before.changes.filter(({ action }) => action !== "no-op"),
+    effectOf,
+  );
   const obstaclesBefore = new Obstacles(before, kinds);
   const obstaclesNow = new Obstacles(plan, kinds);
   const originOf = (change: Change): ChangeOrigin | null => {
@@ -25,13 +28,20 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: 
     const same = pending.get(effectOf(change))?.pop();
     if (same === undefined) return "this-change";
     const now = obstaclesNow.of(change);
-    const isFreed = !now.includes(BLOCKED) && obstaclesBefore.of(same).some((obstacle) => !now.includes(obstacle));
+    const isFreed =
+      !now.includes(BLOCKED) && (isHeld || obstaclesBefore.of(same).some((obstacle) => !now.includes(obstacle)));
     return isFreed ? "this-change" : "already-pending";
   };
   const changes = plan.changes.map((change): Change => ({ ...change, origin: originOf(change) }));
-  const withdrawn = [...pending.values()].flat().map(({ key, action }): WithdrawnChange => ({ key, action }));
+  const left = isHeld ? [] : [...pending.values()].flat();
+  const withdrawn = left.map(({ key, action }): WithdrawnChange => ({ key, action }));
   const base = { name, withdrawn: withdrawn.sort((a, b) => compareText(a.key, b.key)) };
   return attributeGuards({ ...plan, changes, base }, kinds);
+}
+
+/** An apply refuses a plan as a whole, be it for one guard. */
+function isRefused({ refusals, guards }: Plan): boolean {
+  return refusals.length > 0 || guards.some(({ consent }) => consent !== "given");
 }
 
 /** A plan whose guards have no origin yet. */

@@ -28,6 +28,22 @@ describe("whose change it is", () => {
     );
   });
 
+  it("is this change's if the base was refused as a whole for another one, which would not have come then either", () => {
+    const gone = change("vpc/gone", "vpc", { action: "delete", before: { label: "gone" }, after: null });
+    const guard = { rule: "delete", address: "vpc/gone", count: null, of: null, origin: null } as const;
+    const told = (consent: Guard["consent"]) =>
+      attributeOrigins(
+        plan([www("192.0.2.1")]),
+        plan([www("192.0.2.1"), gone], { guards: [{ ...guard, consent }] }),
+        "main",
+        new Kinds(units),
+      );
+    expect(originsOf(told("missing"))).toEqual(["domain/a.example/www/A this-change"]);
+    expect(told("missing").base?.withdrawn).toEqual([]);
+    expect(originsOf(told("given"))).toEqual(["domain/a.example/www/A already-pending"]);
+    expect(told("given").base?.withdrawn).toEqual([{ key: "vpc/gone", action: "delete" }]);
+  });
+
   it("is this change's if the same object would become something else, and the other end is withdrawn", () => {
     const before = record("www", "A", "192.0.2.9");
     const told = attributeOrigins(
