@@ -23,6 +23,7 @@ import type { Report } from "./model/report.ts";
 import { type Address, rootAddress } from "./model/resource.ts";
 import { escapeGlob, groupBy } from "./model/text.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
+import { findChangedSince } from "./plan/changed-since.ts";
 import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
 import { driftOf } from "./plan/drift.ts";
 import {
@@ -137,6 +138,8 @@ export interface Base {
   /** As it was given: a git ref or a folder. */
   readonly name: string;
   readonly desired: Desired;
+  /** The names of its `environments:`; default: none. */
+  readonly environments?: readonly string[];
   /** As of the project itself: what the files held there. */
   readonly contentOf?: ContentOf;
 }
@@ -171,7 +174,8 @@ export async function planProject(request: PlanRequest): Promise<PlanResult> {
 }
 
 /** Reads once what both plans need; each then sees of it what it would have seen alone. */
-async function planBeside(request: PlanRequest, { name, desired, contentOf }: Base): Promise<PlannedAlone> {
+async function planBeside(request: PlanRequest, base: Base): Promise<PlannedAlone> {
+  const { name, desired, contentOf, environments = [] } = base;
   const api = new Recording(request.api);
   const read = await readFor({ ...request, api, desired: unionOf(request.desired, desired) });
   if (!read.ok) return read;
@@ -181,7 +185,10 @@ async function planBeside(request: PlanRequest, { name, desired, contentOf }: Ba
   const { contentOf: _, problemOf: _problemOf, ...rest } = request;
   const former = { ...rest, ...(contentOf === undefined ? {} : { contentOf }) };
   const before = await planAlone({ ...former, api, desired, checkSelection: false });
-  return before.ok ? { ...planned, plan: attributeOrigins(planned.plan, before.plan, name, new Kinds(units)) } : before;
+  if (!before.ok) return before;
+  const changed = new Set(findChangedSince(name, request.desired, desired).addresses);
+  const kinds = new Kinds(units);
+  return { ...planned, plan: attributeOrigins(planned.plan, before.plan, name, kinds, { changed, environments }) };
 }
 
 function readFor(request: PlanRequest): Promise<LiveResult> {
@@ -354,7 +361,10 @@ export async function judgeByEnvironments(
   const others: OtherEnvironment[] = [];
   let [characters, lookedAt] = [0, 0];
   for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
-    if (characters > MAX_LOOKED_AT_CHARACTERS) break;
+    if (characters > MAX_LOOKED_AT_CHARACTERS) {
+      others.push({ name, declares: null });
+      continue;
+    }
     const loaded = await load(name);
     characters += loaded.characters;
     lookedAt += 1;

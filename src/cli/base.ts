@@ -280,7 +280,9 @@ async function loadBase(directory: string, request: BaseRequest, files?: Project
     ...(desired.today === undefined ? {} : { today: desired.today }),
     ...(parsed === undefined ? {} : { parsed }),
   });
-  if (loaded.project !== null) return { ok: true, base: { name, desired: loaded.project.desired } };
+  if (loaded.project !== null) {
+    return { ok: true, base: { name, desired: loaded.project.desired, environments: loaded.environments } };
+  }
   const errors = errorsOf(loaded);
   if (loaded.fault === "request" && errors.some(({ code }) => code === "unknown-environment")) {
     return { ok: true, base: { name, desired: NOTHING } };

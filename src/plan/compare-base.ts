@@ -3,20 +3,37 @@
 import type { Change, ChangeOrigin } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Guard, Plan, WithdrawnChange } from "../model/plan.ts";
-import type { Json } from "../model/resource.ts";
+import type { Address, Json } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
+import { isRetired } from "./environments.ts";
 import { guardKey, guardKeysOf } from "./guards.ts";
+
+/** What the plan of a base does not say. */
+interface BaseContext {
+  /** Networks, zones and images that the project declares otherwise than the base does. */
+  readonly changed: ReadonlySet<Address>;
+  /** The names of the base's environments: one of them may declare what its plan would retire. */
+  readonly environments: readonly string[];
+}
+
+const UNCHANGED: BaseContext = { changed: new Set(), environments: [] };
 
 /**
  * Adds to the plan the origin of each change and guard, and the changes of the base plan that this plan no longer makes. If N changes
  * have the same effect and the base plan has M of them, M count as already pending. A change that the base plan blocks or guards, and
- * that this plan does not, counts as this plan's. Linear in the changes.
+ * that this plan does not, counts as this plan's; so does all that an apply of the base might refuse. Linear in the changes.
  * @param before the plan of the base, made against the same live state
  * @param name of the base, as it was given
  */
-export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: Kinds): Plan {
+export function attributeOrigins(
+  plan: Plan,
+  before: Plan,
+  name: string,
+  kinds: Kinds,
+  { changed, environments }: BaseContext = UNCHANGED,
+): Plan {
   // A plan that is refused does nothing, so a change that lifts the refusal brings all that follows.
-  const isHeld = isRefused(before) && !isRefused(plan);
+  const isHeld = !isRefused(plan) && (isRefused(before) || mayBeRefused(before, plan, environments));
   const pending = groupBy(
     before.changes.filter(({ action }) => action !== "no-op"),
     effectOf,
@@ -28,6 +45,7 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: 
     const same = pending.get(effectOf(change))?.pop();
     if (same === undefined) return "this-change";
     const now = obstaclesNow.of(change);
+    if (changed.has(change.root) && isExchanged(change, same)) return "this-change";
     const isFreed =
       !now.includes(BLOCKED) && (isHeld || obstaclesBefore.of(same).some((obstacle) => !now.includes(obstacle)));
     return isFreed ? "this-change" : "already-pending";
@@ -37,6 +55,31 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: 
   const withdrawn = left.map(({ key, action }): WithdrawnChange => ({ key, action }));
   const base = { name, withdrawn: withdrawn.sort((a, b) => compareText(a.key, b.key)) };
   return attributeGuards({ ...plan, changes, base }, kinds);
+}
+
+/**
+ * Whether a block stands where there was another one, or where it hid what needs consent or is protected: what is blocked has no guards. Then what
+ * the project changed of the object may set it free, once the block is gone.
+ */
+function isExchanged({ blocked, action, labels }: Change, before: Change): boolean {
+  if (blocked === null || before.blocked === null) return false;
+  return (
+    blocked.type !== before.blocked.type || action === "delete" || action === "replace" || labels.includes("rename")
+  );
+}
+
+/**
+ * What is looked into for the project alone: files that the base would upload and the project would not, and, where the base retires images, its
+ * other environments.
+ */
+function mayBeRefused(before: Plan, plan: Plan, environments: readonly string[]): boolean {
+  if (environments.length > 0 && before.changes.some(isRetired)) return true;
+  const checked = new Set(uploadsOf(plan));
+  return uploadsOf(before).some((upload) => !checked.has(upload));
+}
+
+function uploadsOf({ steps }: Plan): string[] {
+  return steps.flatMap((step) => (step.type === "upload" ? [JSON.stringify([step.file, step.content?.sha256])] : []));
 }
 
 /** An apply refuses a plan as a whole, be it for one guard. */

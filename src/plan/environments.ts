@@ -13,7 +13,7 @@ import { liveAddressOf } from "./guards.ts";
 export interface OtherEnvironment {
   /** null: the project without an environment. */
   readonly name: string | null;
-  /** What `declaredElsewhere` found there; null: the project has errors there. */
+  /** What `declaredElsewhere` found there; null: nobody knows, as the project has errors there, or was not looked at for its size. */
   readonly declares: ReadonlySet<Address> | null;
 }
 
@@ -24,7 +24,7 @@ export function mayGoByMistake({ guards, changes }: Pick<Plan, "guards" | "chang
 }
 
 /** An image of a family that goes for a newer one, of the same label or not. */
-function isRetired({ action, labels, blocked }: Change): boolean {
+export function isRetired({ action, labels, blocked }: Change): boolean {
   return (action === "delete" || action === "replace") && blocked === null && labels.includes("retire");
 }
 
@@ -111,8 +111,8 @@ export function refuseRetiredElsewhere(changes: readonly Change[], others: reado
     const what =
       declaring.length === 0
         ? {
-            summary: `${address} would be retired, and ${where} may declare it: the project has errors there`,
-            fix: `Mend the errors, which \`tenon validate${flagOf(found)}\` shows, or leave out what would go with --never-destroy.`,
+            summary: `${address} would be retired, and ${where} may declare it: the project has errors there, or is too large to be looked at`,
+            fix: `Mend what \`tenon validate${flagOf(found)}\` shows, or leave out what would go with --never-destroy.`,
           }
         : {
             summary: `${address} would be retired, and ${where} ${found.length === 1 ? "declares" : "declare"} it`,

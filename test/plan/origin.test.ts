@@ -68,6 +68,47 @@ describe("whose change it is", () => {
     expect(told.base?.withdrawn).toHaveLength(1);
   });
 
+  it("is this change's if a block hides what it may set free, in an object that it declares otherwise", () => {
+    const interfaces = { type: "interfaces", interfaces: [] } as const;
+    const staleId = { type: "stale-id", candidate: { id: 1, shown: {} } } as const;
+    const gone = { action: "delete", before: { label: "a" }, after: null, blocked: interfaces } as const;
+    const made = { after: { label: "a", region: "x" }, blocked: interfaces } as const;
+    const origin = (now: object, was: object, changed: readonly string[]) =>
+      attributeOrigins(
+        plan([change("vpc/a", "vpc", now)]),
+        plan([change("vpc/a", "vpc", was)]),
+        "main",
+        new Kinds(units),
+        { changed: new Set(changed), environments: [] },
+      ).changes[0]?.origin;
+    expect(origin(gone, gone, ["vpc/a"])).toBe("this-change");
+    expect(origin(made, { ...made, blocked: staleId }, ["vpc/a"])).toBe("this-change");
+    expect(origin(gone, gone, ["vpc/b"])).toBe("already-pending");
+    expect(origin(made, { ...made, blocked: staleId }, [])).toBe("already-pending");
+    expect(origin(made, made, ["vpc/a"])).toBe("already-pending");
+  });
+
+  it("is this change's if nobody has looked whether the base would be refused for a file or an environment", () => {
+    const vpc = change("vpc/a", "vpc", { after: { label: "a", region: "x" } });
+    const retired = change("image/old", "image", {
+      action: "delete",
+      before: { label: "old" },
+      after: null,
+      labels: ["retire"],
+    });
+    const upload = (sha256: string): Partial<Plan> => ({
+      steps: [{ type: "upload", file: "a.img", content: { size: 1, sha256 } } as never],
+    });
+    const origins = (was: Plan, now: Plan, environments: readonly string[] = []) =>
+      originsOf(attributeOrigins(now, was, "main", new Kinds(units), { changed: new Set(), environments }));
+    expect(origins(plan([vpc], upload("1")), plan([vpc], upload("2")))).toEqual(["vpc/a this-change"]);
+    expect(origins(plan([vpc], upload("1")), plan([vpc], upload("1")))).toEqual(["vpc/a already-pending"]);
+    expect(origins(plan([vpc]), plan([vpc], upload("1")))).toEqual(["vpc/a already-pending"]);
+    const both = plan([vpc, retired]);
+    expect(origins(both, both, ["prod"])).toEqual(["vpc/a this-change", "image/old this-change"]);
+    expect(origins(both, both)).toEqual(["vpc/a already-pending", "image/old already-pending"]);
+  });
+
   it("is this change's if the base would be refused as a whole, and this change is not", () => {
     const vpc = change("vpc/a", "vpc", { after: { label: "a", region: "x" } });
     const refusals = [{ code: "wrong-account", severity: "error" as const, summary: "another account", detail: "" }];

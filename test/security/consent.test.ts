@@ -289,6 +289,23 @@ test("an image that another environment declares is not retired because a change
   expect(service.requests.filter(({ method }) => method === "DELETE")).toEqual([]);
 });
 
+test("an image that another environment declares is not retired because a change has made the project too large to look there", async () => {
+  // One text, used again and again, so that environments are looked at until their characters are used up.
+  const records = Array.from(
+    { length: 400 },
+    (_, index) => `{ type: A, name: w${index}, target: 192.0.2.1, note: *n }`,
+  );
+  const domain = `{ domain: a.example, type: master, soa_email: a@a.example, records: [${records.join(", ")}] }`;
+  const more = `tenon: 1\nx-n: &n "${"n".repeat(40_000)}"\ndomains: [${domain}]\n`;
+  const others = ["qa1", "qa2", "qa3"].map((name) => `  ${name}: { variables: { env: ${name}, net: a } }\n`).join("");
+  const service = await emulator({ seed: LIVE });
+  const manifest = FAMILY.replace("  production:", `${others}  production:`);
+  const cwd = await folder({ "tenon.yaml": manifest, "more.yaml": more });
+  const { code, stderr } = await run(["apply", "--yes", "--env", "staging"], { cwd, env: envOf(service) });
+  expect([code, stderr.replace(/\s+/g, " ")]).toEqual([4, expect.stringContaining("or is too large to be looked at")]);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
 test("a program that opens the project retires no image that another environment declares", async () => {
   const service = await emulator({ seed: LIVE });
   const dir = await folder({ "tenon.yaml": FAMILY, "more.yaml": "tenon: 1\n" });
