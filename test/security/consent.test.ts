@@ -250,6 +250,20 @@ test("consent to prune one of two objects of a label does not hold for the other
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
+test("consent to prune one of two objects of a label does not hold for an object whose label reads like the address of that one", async () => {
+  const allow = "allow: [{ delete: 'image/golden:private%2F7' }, { delete: 'image/golden:private%2F8' }]";
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\nowner: o1\n${allow}\n` });
+  const image = (id: number, label: string) => ({ id: `private/${id}`, label, description: "[tenon:o1]" });
+  const seed = { images: [image(5, "golden:private/7"), image(7, "golden"), image(8, "golden")] };
+  const service = await emulator({ seed });
+  const refused = await run(["apply", "--yes"], { cwd, env: envOf(service) });
+  expect([refused.code, refused.stdout]).toEqual([4, expect.stringContaining("golden%3Aprivate%2F7 would be")]);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  const { code } = await run(["apply", "--yes", "--allow", "delete=image/*"], { cwd, env: envOf(service) });
+  const deleted = service.requests.filter(({ method }) => method === "DELETE");
+  expect([code, deleted.length]).toEqual([0, 3]);
+});
+
 const FAMILY = `tenon: 1
 owner: edge
 environments:
