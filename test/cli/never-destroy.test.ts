@@ -164,7 +164,8 @@ describe("--never-destroy", () => {
     const ofOwner = await project(owner, seed(tags) as never);
     const ending = await here(["plan", "--never-destroy"], ofOwner.options);
     expect(ending.stdout).toMatch(kept);
-    expect(await here(["apply", "--yes", "--never-destroy"], ofOwner.options)).toMatchObject({ code: 0 });
+    const ended = await here(["apply", "--yes", "--never-destroy", "--allow", "bulk=*"], ofOwner.options);
+    expect(ended).toMatchObject({ code: 0 });
     expect(ofOwner.writes()).toEqual(["PUT"]);
   });
 

@@ -381,7 +381,7 @@ describe("a journal that cannot be undone is refused with its line, and nothing 
   });
 
   it("of runs that wrote to one file at the same time: each is undone by itself", async () => {
-    const service = await emulator({ latencyMilliseconds: 20 });
+    const service = await emulator({ latencyMilliseconds: 100 });
     const targets = Array.from({ length: 40 }, (_, index) => `192.0.2.${index + 1}`).join(", ");
     const zoneOf = (owner: string) =>
       `tenon: 1\nowner: ${owner}\ndomains: [{ domain: ${owner}.example, type: master, soa_email: a@b.example, records: [{ type: A, targets: [${targets}] }] }]\n`;

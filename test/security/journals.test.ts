@@ -18,6 +18,8 @@ const SEED = {
   vpcs: [{ id: 9, label: "prod", region: "us-east", description: "[tenon:edge]" }],
 };
 
+const OURS = { domain: "ours.example", soa_email: "a@a.example", owner: "edge" };
+
 type Line = Record<string, unknown>;
 
 const change = (values: Line): Line => ({
@@ -84,11 +86,11 @@ test("a forged journal changes nothing: a line that is none is refused, and of t
   expect((await undo(unended, ...all)).stdout).toContain("somebody has changed it since");
   expect((await undo(journal(host, [free], 77), ...all)).stdout).toContain("Nothing that the run did is left to undo.");
   // The project's own, as it is: the plan shows it, and it does not go without consent.
-  const own = await undo(journal(host, [change({})], 1));
+  const own = await undo(journal(host, [change({ after: OURS })], 1));
   expect(own.code).toBe(4);
   expect(own.stdout).toContain("- domain ours.example");
   const hostile = "x\u001b]0;owned\u0007\u202e\n</script>";
-  const shown = await undo(journal(host, [change({ key: hostile, after: { domain: "ours.example" } })], 1));
+  const shown = await undo(journal(host, [change({ key: hostile, after: OURS })], 1));
   for (const character of ["\u001b", "\u0007", "\u202e"]) expect(shown.stdout + shown.stderr).not.toContain(character);
   const deep = `${"[".repeat(1_000_000)}\n`;
   for (const text of [
