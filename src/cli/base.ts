@@ -255,6 +255,13 @@ async function refusal(
       return error("base-unreadable", "git cannot be asked for the base", said, "Install git, or give a folder.");
     case "no-repository":
       return error("base-unreadable", "git cannot read the base", said, "Run it in a checkout, or give a folder.");
+    case "submodule":
+      return error(
+        "base-unreadable",
+        "the project lies in a submodule",
+        `A commit of ${detail} can change which repository that is, so its refs cannot be the base.`,
+        "Give a folder instead of a ref.",
+      );
     case "no-commit":
       return unknownRef(flag, name, await refsOf(project.root, environment));
     case "ambiguous":

@@ -20,8 +20,13 @@ const MAX_SUBMODULES = 50;
 
 type EntryType = "folder" | "file" | "link" | "submodule";
 
-/** Modes of a tree, without the bits of rights: a file has 100644 or 100755. */
-const TYPES: Readonly<Record<string, EntryType>> = { "40": "folder", "100": "file", "120": "link", "160": "submodule" };
+/** As git reads modes of a tree, whose other bits may be anything: what is none of these is a submodule to it. */
+const TYPE_BITS = 0o170000;
+const TYPES: ReadonlyMap<number, EntryType> = new Map([
+  [0o040000, "folder"],
+  [0o100000, "file"],
+  [0o120000, "link"],
+]);
 
 interface Entry {
   readonly type: EntryType;
@@ -212,10 +217,10 @@ function parseTree(content: Buffer, idBytes: number): Map<string, Entry> {
     const end = content.indexOf(0, space);
     if (space === -1 || end === -1) break;
     const name = content.toString("latin1", space + 1, end);
-    const type = TYPES[content.toString("latin1", at, space).slice(0, -3)];
+    const type = TYPES.get(Number.parseInt(content.toString("latin1", at, space), 8) & TYPE_BITS) ?? "submodule";
     at = end + 1 + idBytes;
     const isUsual = name.length <= MAX_NAME_BYTES && !/^(\.{0,2}|\.git)$|\//i.test(name);
-    if (type !== undefined && isUsual) entries.set(name, { type, id: content.toString("hex", end + 1, at) });
+    if (isUsual) entries.set(name, { type, id: content.toString("hex", end + 1, at) });
   }
   return entries;
 }

@@ -49,7 +49,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * - `no-commit`: the repository has no such commit.
  * - `ambiguous`: several refs have the name, and git would silently take the first.
  */
-type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous";
+type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "submodule";
 
 /** `detail`: git's message, or ours: one sentence without a full stop. For `ambiguous`: the refs, separated by commas. */
 export interface GitFailure {
@@ -80,6 +80,9 @@ export async function treeAt(
   const git = (args: readonly string[]): Promise<GitCall> => runGit(args, folder, environment);
   const place = await git(["rev-parse", "--is-inside-work-tree"]);
   if (!place.ok) return failed(place, "no-repository");
+  const around = await git(["rev-parse", "--show-superproject-working-tree"]);
+  if (!around.ok) return failed(around, "no-repository");
+  if (around.stdout.length > 0) return { ok: false, problem: "submodule", detail: withoutLineEnd(around.stdout) };
   const meanings = await meaningsOf(ref, git);
   if (meanings.length > 1) return { ok: false, problem: "ambiguous", detail: meanings.join(", ") };
   // For a full name that is not there git looks for a tag of that name, which a pull request can bring.

@@ -1,5 +1,6 @@
 /** Escaping: text from the service or a manifest must not control a terminal, hide anything, or pass for our own words. */
 
+import { eastAsianWidth } from "get-east-asian-width";
 import { isPlain, UNSAFE } from "../model/text.ts";
 
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
@@ -128,9 +129,9 @@ export const DEFAULT_WIDTH_COLUMNS = 80;
 /** Text is not wrapped narrower than this, as it would not be readable: the terminal wraps the lines. */
 const MIN_WIDTH_COLUMNS = 40;
 
-/** East Asian Wide and Fullwidth (UAX #11), and characters that are shown as emoji by default. */
-const WIDE =
-  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+/** Ideographs and emoji, assigned or not: to take a narrow one for wide only breaks a line early. */
+const WIDE_BLOCKS =
+  /[\u2e80-\u303e\u3400-\u9fff\u{16fe0}-\u{18dff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const COMBINING = /\p{M}/u;
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -149,7 +150,8 @@ export function padded(text: string, columns: number): string {
 
 function columnsOfCharacter(character: string): 0 | 1 | 2 {
   if (COMBINING.test(character)) return 0;
-  return WIDE.test(character) ? 2 : 1;
+  // Beside East Asian Wide and Fullwidth (UAX #11): some terminals give an unassigned character of these blocks two columns, too.
+  return WIDE_BLOCKS.test(character) || eastAsianWidth(character.codePointAt(0) ?? 0) === 2 ? 2 : 1;
 }
 
 export function usableWidth(width: number): number {

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
@@ -80,9 +82,33 @@ test("a sharing that ends while the records of others are left alone needs the c
     expect(stdout).toContain("--allow bulk=domain/a.example");
     expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   }
+  // Nor is it known what a zone holds whose records are not managed, as they are no more, or as it becomes a slave.
+  const unmanaged = entry("", []).replace(", records: []", "");
+  const slave = unmanaged.replace("type: master", "type: slave, master_ips: [192.0.2.53]");
+  for (const manifest of [unmanaged, slave]) {
+    const service = await emulator({ seed: { domains: [shared] } });
+    const cwd = await folder({ "tenon.yaml": manifest });
+    const { code, stdout } = await run(["apply", "--yes"], { cwd, env: envOf(service) });
+    expect([manifest, code]).toEqual([manifest, 4]);
+    expect(stdout).toContain("--allow bulk=domain/a.example");
+  }
   // With what was theirs declared here, nothing is left to lose.
   const service = await emulator({ seed: { domains: [shared] } });
   const cwd = await folder({ "tenon.yaml": entry("", [...declared, ...others]) });
   const { code } = await run(["apply", "--yes"], { cwd, env: envOf(service) });
   expect([code, service.requests.filter(({ method }) => method === "DELETE")]).toEqual([0, []]);
+});
+
+test("an undo of the run that has shared a zone needs the consent, too, while records are in the part", async () => {
+  const service = await emulator({ seed: { domains: [domain("a.example", ["tenon:edge"])] } });
+  const options = { cwd: await folder({}), env: envOf(service) };
+  const sharing = ", shared_with: [{ owner: shop, names: [shop] }]";
+  const own = '{ "type": "A", "name": "www", "target": "192.0.2.1" }';
+  const manifest = (keys: string) =>
+    `tenon: 1\nowner: edge\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [${own}]${keys} }]\n`;
+  await writeFile(join(options.cwd, "tenon.yaml"), manifest(sharing));
+  expect((await run(["apply", "--yes", "--journal", "run.jsonl"], options)).code).toBe(0);
+  await writeFile(join(options.cwd, "tenon.yaml"), manifest(""));
+  const { code, stdout } = await run(["apply", "--undo", "run.jsonl", "--yes"], options);
+  expect([code, stdout]).toEqual([4, expect.stringContaining("--allow bulk=domain/a.example")]);
 });

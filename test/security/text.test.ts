@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../src/cli/program.ts";
+import { columnsOf } from "../../src/render/terminal.ts";
 import { here as run } from "../cli/here.ts";
 import { failing, refusal } from "../cli/odd-service.ts";
 import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
@@ -237,4 +238,10 @@ test("a message of one line goes on in a terminal as other texts do, and is one 
       expectHanging(said().slice(plain.length), [word]);
     }
   }
+});
+
+test("a character that terminals show in two columns counts as two, assigned or not", () => {
+  for (const character of ["\ufe10", "\u{16fe0}", "\u{18d00}", "\u{1f200}", "\u{1f260}", "\u4dc0", "\u{3fffd}", "你"])
+    expect([character, columnsOf(character)]).toEqual([character, 2]);
+  for (const character of ["a", "é", "…", "·", "ﻼ"]) expect([character, columnsOf(character)]).toEqual([character, 1]);
 });

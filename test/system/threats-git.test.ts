@@ -531,3 +531,59 @@ test("a project's folder that a commit makes look like a bare repository is comp
   const { stdout } = await run(["plan", "--var-file", "prod.yaml", "--base", "main"], options);
   expect(stdout).toMatch(/This change, .*\n\n\s+domain example.com\n\s+\+ www A 192\.0\.2\.66 .*\n\nAlready pending/);
 });
+
+/** @returns the id of a tree whose modes are written as they are given */
+function forgedTree(cwd: string, entries: readonly (readonly [mode: string, name: string, id: string])[]): string {
+  const parts = entries.flatMap(([mode, name, id]) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")]);
+  const env = { PATH: process.env["PATH"] };
+  const args = ["hash-object", "-t", "tree", "-w", "--literally", "--stdin"];
+  return execFileSync("git", args, { cwd, input: Buffer.concat(parts), encoding: "utf8", env }).trim();
+}
+
+test("a folder or a file of the base is one by what git reads of its mode, whatever the other bits are", async () => {
+  const options = { cwd: "", env: envOf(await emulator()) };
+  const modes = [
+    ["1040000", "100644"],
+    ["040000", "100644"],
+    ["40000", "101644"],
+    ["40000", "00100755"],
+  ] as const;
+  for (const [folderMode, fileMode] of modes) {
+    const zone = "tenon: 1\nvpcs: [{ label: more, region: us-east }]\n";
+    const root = 'tenon: 1\nowner: edge\nfiles: ["zones/*.yaml"]\n';
+    const cwd = await folder({ "tenon.yaml": root, "zones/a.yaml": zone });
+    git(cwd, "init", "--quiet", "--initial-branch", "main");
+    git(cwd, "add", "--all");
+    git(cwd, "commit", "--quiet", "--message", "plain");
+    const idOf = (path: string) => git(cwd, "rev-parse", `HEAD:${path}`);
+    const zones = forgedTree(cwd, [[fileMode, "a.yaml", idOf("zones/a.yaml")]]);
+    const tree = forgedTree(cwd, [
+      ["100644", "tenon.yaml", idOf("tenon.yaml")],
+      [folderMode, "zones", zones],
+    ]);
+    git(cwd, "update-ref", "refs/heads/main", git(cwd, "commit-tree", tree, "-m", "forged"));
+    expect((await run(["apply", "--yes"], { ...options, cwd })).code).toBe(0);
+    await rm(join(cwd, "zones/a.yaml"));
+    const { stdout } = await run(["plan", "--base", "refs/heads/main"], { ...options, cwd });
+    expect([folderMode, fileMode, stdout]).toEqual([
+      folderMode,
+      fileMode,
+      expect.stringContaining("This change: 0 to add, 0 to change, 1 to destroy."),
+    ]);
+  }
+});
+
+test("a project's folder that the change turns into a submodule is not compared with the refs of that", async () => {
+  const { cwd } = await pullRequest();
+  const evil = await folder({ "tenon.yaml": PROJECT });
+  git(evil, "init", "--quiet", "--initial-branch", "main");
+  git(evil, "add", "--all");
+  git(evil, "commit", "--quiet", "--message", "evil");
+  git(cwd, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", evil, "infra");
+  git(cwd, "commit", "--quiet", "--message", "submodule");
+  const options = { cwd, env: envOf(await emulator()) };
+  for (const flag of ["--base", "--changed-since"]) {
+    const { code, stderr } = await run(["plan", "infra", flag, "refs/remotes/origin/main"], options);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("the project lies in a submodule")]);
+  }
+});

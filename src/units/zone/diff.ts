@@ -320,9 +320,13 @@ function domainPair(
   };
 }
 
-function undeclaredIn({ desired, live, kept }: ComparableZone, records: readonly Pair[]): { undeclared?: number } {
+/** Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read. */
+function undeclaredIn(
+  { desired, live, kept }: ComparableZone,
+  records: readonly Pair[],
+): { undeclared: number | null } {
   const declared = records.filter(({ resource }) => resource.before !== null && resource.after !== null);
-  return desired === null ? {} : { undeclared: live.length + kept.length - declared.length };
+  return { undeclared: desired === null ? null : live.length + kept.length - declared.length };
 }
 
 /** A domain that is to be made may lack its clone source; one that is deleted may be shared, or hold records that must stay. */

@@ -19,7 +19,7 @@ export function lossesOfZone(domain: Change, records: readonly Change[], adopts:
  * it may not delete) would make them look like any record that is no longer declared, for the next one to remove.
  */
 function lossOfSharing({ blocked, undeclared = 0 }: Change): Loss[] {
-  return blocked === null && undeclared > 0 ? [{ rule: "bulk", count: null, of: null }] : [];
+  return blocked === null && undeclared !== 0 ? [{ rule: "bulk", count: null, of: null }] : [];
 }
 
 /** What others have made in a part that is taken back was never declared here. */
