@@ -24,6 +24,7 @@ const BUNDLED = [
     "fast-deep-equal",
     "fastest-levenshtein",
     "fastify",
+    "get-east-asian-width",
   ],
   ...[
     "ioredis",
