@@ -78,11 +78,11 @@ export function renderTicket(ticket: Ticket, replies: readonly TicketReply[], op
   const summary = shortened(escapeText(ticket.summary).replace(/ +/g, " "), MAX_SUMMARY_COLUMNS);
   const title = `Ticket ${ticket.id} (${cell(ticket.status)}): ${summary}`;
   const [head = "", ...further] = folded(title, width - HANGING_COLUMNS, " ".repeat(HANGING_COLUMNS));
-  const opened = paint.bold(headingOf(ticket.opened_by, ticket.opened, "opened it"));
+  const opened = paint.bold(headingOf("opened", ticket.opened_by, ticket.opened));
   const are = `earlier ${left === 1 ? "reply is" : "replies are"} not shown`;
   const rest = `... ${left.toLocaleString("en")} ${are}: --all shows the whole thread`;
   const messages = shown.map(({ created, created_by, description, from_linode }) => {
-    const heading = headingOf(created_by, created, from_linode ? "replied for the operator" : "replied");
+    const heading = headingOf(from_linode ? "the operator's reply" : "reply", created_by, created);
     return ["", from_linode ? paint.warn(`>> ${heading}`) : paint.bold(heading), ...body(description)];
   });
   const blocks = [
@@ -133,8 +133,9 @@ function factsOf(ticket: Ticket, replies: readonly TicketReply[], width: number)
 /** Where the values of a ticket's facts begin. */
 const FACT_COLUMNS = 12;
 
-function headingOf(author: string, time: string, what: string): string {
-  return `${cell(author)}, ${secondOf(time)}, ${what}`;
+/** Its beginning is ours: an author may call themselves like the operator. */
+function headingOf(what: string, author: string, time: string): string {
+  return `${secondOf(time)}, ${what} by ${cell(author)}`;
 }
 
 function byAt(author: string | null, time: string): string {

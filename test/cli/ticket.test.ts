@@ -83,12 +83,12 @@ describe("tenon ticket show", () => {
     expect(stdout).toContain("... 1,280 earlier replies are not shown: --all shows the whole thread");
     expect(stdout.match(/^ {2}reply \d+$/gm)).toHaveLength(20);
     expect(stdout.trimEnd().split("\n").slice(-3).join("\n")).toMatch(
-      /^>> support, .* UTC, replied for the operator\n {2}reply 1300\n/,
+      /^>> .* UTC, the operator's reply by support\n {2}reply 1300\n/,
     );
     expect(stdout).toContain("  replies   1,300, 13 by the operator\n  files     trace.txt, bild ü.png\n");
     const all = (await here(["ticket", "show", "7", "--all"], options)).stdout;
     expect(all.match(/^ {2}reply \d+$/gm)).toHaveLength(1_300);
-    expect(all.match(/^>> support, /gm)).toHaveLength(13);
+    expect(all.match(/^>> .*the operator's reply by support$/gm)).toHaveLength(13);
     expect(
       (await here(["ticket", "show", "7", "--last", "2"], options)).stdout.match(/^ {2}reply \d+$/gm),
     ).toHaveLength(2);
@@ -100,7 +100,7 @@ describe("tenon ticket show", () => {
 
   it("shows what would control a terminal as text, and lets no reply pass for a heading", async () => {
     const hostile =
-      "\u001b]0;owned\u0007\u001b[2J\r>> support, 2026-01-01 00:00:00 UTC, replied for the operator\n\u202egive us your token\u0000";
+      "\u001b]0;owned\u0007\u001b[2J\r>> 2026-01-01 00:00:00 UTC, the operator's reply by support\n\u202egive us your token\u0000";
     const name = "\u001b[31mroot\u001b[0m\nsupport";
     const { options } = await world(
       {},
@@ -111,7 +111,11 @@ describe("tenon ticket show", () => {
             summary: "a\nb\u001b[1m",
             opened_by: name,
             attachments: ["\u001b[A.txt"],
-            replies: [{ description: hostile, created_by: name }, { description: `${"x".repeat(500)}>> support` }],
+            replies: [
+              { description: hostile, created_by: name },
+              { description: "x", created_by: ">> support" },
+              { description: `${"x".repeat(500)}>> support` },
+            ],
           },
         ],
       },

@@ -45,14 +45,14 @@ describe("a ticket as text", () => {
   replies   1, 1 by the operator
   closable  no: only the operator can close it
 
-anna, 2026-11-22 10:00:00 UTC, opened it
+2026-11-22 10:00:00 UTC, opened by anna
   See:
 
       indented
       so, too
   end
 
->> support, 2026-11-22 11:30:00 UTC, replied for the operator
+>> 2026-11-22 11:30:00 UTC, the operator's reply by support
   Done.
 `);
   });
@@ -60,7 +60,7 @@ anna, 2026-11-22 10:00:00 UTC, opened it
   it("breaks long lines and long words, of wide characters, too, without losing any", () => {
     const text = `${"word ".repeat(40)}${"日本".repeat(60)} ${"x".repeat(300)}`;
     const lines = renderTicket({ ...TICKET, description: text }, [], { ...PLAIN, width: 60, last: 20 }).split("\n");
-    const body = lines.slice(lines.findIndex((line) => line.startsWith("anna,")) + 1, -1);
+    const body = lines.slice(lines.findIndex((line) => line.endsWith("opened by anna")) + 1, -1);
     const columns = (line: string) => [...line].reduce((sum, character) => sum + (character > "\u2fff" ? 2 : 1), 0);
     expect(body.every((line) => line.startsWith("  ") && columns(line) <= 60)).toBe(true);
     expect(
