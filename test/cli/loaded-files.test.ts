@@ -60,7 +60,9 @@ function parse(stderr: string): { readonly files: readonly string[]; readonly of
   return JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "");
 }
 
-const READING = ["commander", "fast-deep-equal", "fastest-levenshtein", "ipaddr.js", "picocolors"];
+const READING = [
+  ...["commander", "fast-deep-equal", "fastest-levenshtein", "get-east-asian-width", "ipaddr.js", "picocolors"],
+];
 
 /** Of Node's own modules those that take long to load. */
 const COSTLY = [
