@@ -28,6 +28,7 @@ import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
 import { driftOf } from "./plan/drift.ts";
 import {
   declaredElsewhere,
+  isRetired,
   mayGoByMistake,
   nameOtherEnvironments,
   type OtherEnvironment,
@@ -175,7 +176,7 @@ export async function planProject(request: PlanRequest): Promise<PlanResult> {
 
 /** Reads once what both plans need; each then sees of it what it would have seen alone. */
 async function planBeside(request: PlanRequest, base: Base): Promise<PlannedAlone> {
-  const { name, desired, contentOf, environments = [] } = base;
+  const { name, desired, contentOf } = base;
   const api = new Recording(request.api);
   const read = await readFor({ ...request, api, desired: unionOf(request.desired, desired) });
   if (!read.ok) return read;
@@ -187,8 +188,9 @@ async function planBeside(request: PlanRequest, base: Base): Promise<PlannedAlon
   const before = await planAlone({ ...former, api, desired, checkSelection: false });
   if (!before.ok) return before;
   const changed = new Set(findChangedSince(name, request.desired, desired).addresses);
-  const kinds = new Kinds(units);
-  return { ...planned, plan: attributeOrigins(planned.plan, before.plan, name, kinds, { changed, environments }) };
+  const environments = (base.environments ?? []).filter((one) => one !== request.inputs?.environment);
+  const context = { changed, hasOtherEnvironments: environments.length > 0 };
+  return { ...planned, plan: attributeOrigins(planned.plan, before.plan, name, new Kinds(units), context) };
 }
 
 function readFor(request: PlanRequest): Promise<LiveResult> {
@@ -335,7 +337,7 @@ export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
   return exceedsReviewedPlan(plan.changes, reviewed.changes, new Kinds(units));
 }
 
-/** At most this many other environments are searched for the objects that a plan deletes without consent: each is a project to load. */
+/** At most this many other environments are searched for the objects that a plan would prune without consent: each is a project to load. */
 export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
 /** Characters of those environments once expanded: after this many, no further environment is loaded. */
 const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
@@ -358,9 +360,11 @@ export async function judgeByEnvironments(
   if (inDoubt.length === 0) return plan;
   const { desired } = project;
   const names = nearestEnvironments(project);
+  // Who names an object in a consent may overlook an environment; what is retired goes without one, so that each is looked at.
+  const most = inDoubt.some(isRetired) ? names.length : MAX_LOOKED_AT_ENVIRONMENTS;
   const others: OtherEnvironment[] = [];
   let [characters, lookedAt] = [0, 0];
-  for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
+  for (const name of names.slice(0, most)) {
     if (characters > MAX_LOOKED_AT_CHARACTERS) {
       others.push({ name, declares: null });
       continue;
@@ -368,7 +372,7 @@ export async function judgeByEnvironments(
     const loaded = await load(name);
     characters += loaded.characters;
     lookedAt += 1;
-    // A project whose variables have values in environments alone is never run without one.
+    // A project whose variables have values in environments alone is not meant to be run without one.
     if (name === null && loaded.diagnostics.some(({ code }) => code === "missing-variable")) continue;
     const there = loaded.project?.desired;
     others.push({ name, declares: there === undefined ? null : declaredElsewhere(inDoubt, desired, there) });

@@ -159,10 +159,10 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
     sayDiagnostics(terminal, [await refusal(request, found, environment)]);
     return { ok: false, code: EXIT.error };
   }
-  const files = new CommitFiles(project.root, found.tree, environment);
+  const files = new CommitFiles(found, environment);
   try {
     const root = join(project.root, "tenon.yaml");
-    const isThere = (await files.has(root)) && (await files.realpath(root).catch(() => null)) !== null;
+    const isThere = (await files.has(root)) && (await files.realpath(root).catch(unlessNotFetched)) !== null;
     const former = (file: string, index: number): Promise<string | null> =>
       variablesAtRef(file, join(temporary, `variables-${index}`), request, environment);
     const opened: OpenedBase = isThere
@@ -174,6 +174,12 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
   } finally {
     files.close();
   }
+}
+
+/** A link of the root file that leads nowhere is no project; where it leads into an unknown commit, nobody knows. */
+function unlessNotFetched(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ENOTFETCHED") throw error;
+  return null;
 }
 
 /** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */

@@ -2,7 +2,7 @@
 
 import type { ExportedProject, ExportFormat, LeftOut } from "../export/index.ts";
 import { groupBy, jsonText, shellWord } from "../model/text.ts";
-import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
+import { escapeText, paragraph } from "../render/terminal.ts";
 import { count } from "../render/view.ts";
 
 /** At most this many addresses are named for one reason; the rest is counted. `--format json` has all of them. */
@@ -23,10 +23,6 @@ function sentence(group: readonly LeftOut[]): string {
   const count = addresses.length > 1 ? ` (${addresses.length})` : "";
   const places = addresses.length === 0 ? "" : `: ${named}${rest > 0 ? ` and ${rest} more` : ""}`;
   return `not exported: ${what}${count}: ${detail}${places}`;
-}
-
-function paragraph(text: string, width: number): string {
-  return `${wrap(escapeText(text), usableWidth(width), 0).join("\n")}\n`;
 }
 
 interface Written {

@@ -214,7 +214,7 @@ export function neverDestroyFlag(): Option {
   return new Option("--never-destroy", "leave out what would delete or replace, and say what");
 }
 
-/** Read by `withJsonErrors`. */
+/** Other commands take `-` for stdout; a plan file there would mix with what a person reads. */
 export function planOutFlag(): Option {
   return new Option("--out <file>", "save the plan, as the bound of a later apply").argParser((value: string) => {
     if (value === "-") throw new InvalidArgumentError("Name a file; --format json prints the plan.");
@@ -222,6 +222,7 @@ export function planOutFlag(): Option {
   });
 }
 
+/** Read by `withJsonErrors`. */
 export function jsonIntoFlag(): Option {
   return new Option("--json-into <file>", "write the JSON document to a file, too");
 }

@@ -5,7 +5,8 @@ import { readlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
 import { decodeText, type FolderEntry, MAX_MANIFEST_BYTES, type ProjectFiles, type ReadText } from "../index.ts";
-import { commitTree, type Environment, GIT_TIMEOUT_MILLISECONDS, startGit, topOf, workTreeOf } from "./git.ts";
+import { commitTree, type Environment, startGit, topOf } from "./git.ts";
+import { type GitObject, GitObjects } from "./git-objects.ts";
 
 /** The most octets of the list of one folder, without those beneath it: about a million names. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
@@ -55,11 +56,11 @@ export class CommitFiles implements ProjectFiles {
   readonly #folders: Map<string, Promise<Folder | typeof NOT_FETCHED | null>> = new Map();
   #submodulesLeft = MAX_SUBMODULES;
 
-  /** @param folder a real folder of the repository @param tree the id of the whole repository's tree at the commit */
-  constructor(folder: string, tree: string, environment: Environment) {
-    this.#top = octets(workTreeOf(folder));
+  /** @param commit the id of its tree, and the top folder of the work tree */
+  constructor({ tree, top }: { readonly tree: string; readonly top: string }, environment: Environment) {
+    this.#top = octets(top);
     this.#environment = environment;
-    this.#folders.set(this.#top, this.#readFolder(this.#repository(folder), tree));
+    this.#folders.set(this.#top, this.#readFolder(this.#repository(top), tree));
   }
 
   /** Ends the processes that read. */
@@ -203,7 +204,8 @@ function diskTarget(path: string): Promise<string | null> {
 
 /** As the file system has it for the same path; ENOTFETCHED is of a submodule whose commit is not there. */
 function problem(code: string, path: string): Error {
-  return Object.assign(new Error(`${code}: ${text(path)}`), { code });
+  const what = code === "ENOTFETCHED" ? "it lies in a submodule whose commit is not there" : code;
+  return Object.assign(new Error(`${text(path)}: ${what}`), { code });
 }
 
 /**
@@ -223,94 +225,4 @@ function parseTree(content: Buffer, idBytes: number): Map<string, Entry> {
     if (isUsual) entries.set(name, { type, id: content.toString("hex", end + 1, at) });
   }
   return entries;
-}
-
-type GitProcess = ReturnType<typeof startGit>;
-
-interface GitObject {
-  /** Octets. */
-  readonly size: number;
-  /** null: it is larger than was asked for. */
-  readonly content: Buffer | null;
-}
-
-/** One process of git, which is asked for one object after the other. */
-class GitObjects {
-  readonly #start: () => GitProcess;
-  #running: { readonly child: GitProcess; readonly chunks: AsyncIterator<Buffer> } | null = null;
-  #rest: Buffer = Buffer.alloc(0);
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(start: () => GitProcess) {
-    this.#start = start;
-  }
-
-  /** @throws if git does not have it, or does not answer */
-  read(id: string, maxBytes: number): Promise<GitObject> {
-    const answer = this.#last.then(() => this.#ask(id, maxBytes));
-    this.#last = answer.catch(() => {});
-    return answer;
-  }
-
-  close(): void {
-    this.#running?.child.kill();
-    this.#running = null;
-    this.#rest = Buffer.alloc(0);
-  }
-
-  async #ask(id: string, maxBytes: number): Promise<GitObject> {
-    const { child, chunks } = this.#running ?? this.#begin();
-    const timer = setTimeout(() => child.kill(), GIT_TIMEOUT_MILLISECONDS);
-    try {
-      child.stdin.write(`${id}\n`);
-      const size = Number(/^[0-9a-f]+ \w+ (\d+)\n$/.exec(await this.#line(chunks))?.[1]);
-      if (Number.isNaN(size)) throw new Error(`git does not have the object ${id}`);
-      if (size > maxBytes) {
-        // The next object is asked of another process, which does not have to write this one first.
-        this.close();
-        return { size, content: null };
-      }
-      return { size, content: (await this.#take(size + 1, chunks)).subarray(0, size) };
-    } catch (error) {
-      this.close();
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  #begin(): { readonly child: GitProcess; readonly chunks: AsyncIterator<Buffer> } {
-    const child = this.#start();
-    // That git ends shows where it does not answer.
-    child.on("error", () => {});
-    child.stdin.on("error", () => {});
-    const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    this.#running = { child, chunks };
-    return this.#running;
-  }
-
-  async #line(chunks: AsyncIterator<Buffer>): Promise<string> {
-    while (!this.#rest.includes("\n")) this.#rest = Buffer.concat([this.#rest, await nextOf(chunks)]);
-    return (await this.#take(this.#rest.indexOf("\n") + 1, chunks)).toString("latin1");
-  }
-
-  /** @param length in octets */
-  async #take(length: number, chunks: AsyncIterator<Buffer>): Promise<Buffer> {
-    const parts = [this.#rest];
-    let held = this.#rest.length;
-    while (held < length) {
-      const chunk = await nextOf(chunks);
-      parts.push(chunk);
-      held += chunk.length;
-    }
-    const whole = parts.length === 1 ? this.#rest : Buffer.concat(parts, held);
-    this.#rest = whole.subarray(length);
-    return whole.subarray(0, length);
-  }
-}
-
-async function nextOf(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
-  const { value, done } = await chunks.next();
-  if (done === true) throw new Error("git ended, or was ended, before it had answered");
-  return value;
 }

@@ -48,6 +48,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * - `no-repository`: the folder is in no repository, or git refuses to work with it.
  * - `no-commit`: the repository has no such commit.
  * - `ambiguous`: several refs have the name, and git would silently take the first.
+ * - `submodule`: the folder lies in one, and the repository around it decides which one that is.
  */
 type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "submodule";
 
@@ -76,10 +77,10 @@ export async function treeAt(
   folder: string,
   ref: string,
   environment: Environment,
-): Promise<{ readonly ok: true; readonly tree: string } | GitFailure> {
+): Promise<{ readonly ok: true; readonly tree: string; readonly top: string } | GitFailure> {
   const git = (args: readonly string[]): Promise<GitCall> => runGit(args, folder, environment);
-  const place = await git(["rev-parse", "--is-inside-work-tree"]);
-  if (!place.ok) return failed(place, "no-repository");
+  const top = await git(["rev-parse", "--show-toplevel"]);
+  if (!top.ok) return failed(top, "no-repository");
   const around = await git(["rev-parse", "--show-superproject-working-tree"]);
   if (!around.ok) return failed(around, "no-repository");
   if (around.stdout.length > 0) return { ok: false, problem: "submodule", detail: withoutLineEnd(around.stdout) };
@@ -90,7 +91,8 @@ export async function treeAt(
   const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
   if (!commit.ok) return failed(commit, "no-commit");
   const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}^{tree}`]);
-  return tree.ok ? { ok: true, tree: withoutLineEnd(tree.stdout) } : failed(tree, "no-repository");
+  if (!tree.ok) return failed(tree, "no-repository");
+  return { ok: true, tree: withoutLineEnd(tree.stdout), top: withoutLineEnd(top.stdout) };
 }
 
 /** The tree of a commit in the repository of `folder`; null: the commit is not there. */
@@ -135,9 +137,11 @@ export async function fileAt(file: string, folder: string, ref: string, environm
   return isHere ? contentOf(file, `${then}^{commit}`, environment) : { type: "unknown" };
 }
 
+/** @throws if git gives no answer */
 async function contentOf(file: string, commit: string, environment: Environment): Promise<FileAtRef> {
   const call = ["cat-file", "blob", `${commit}:./${pathInTree(file)}`];
   const blob = await runGit(call, dirname(file), environment);
+  if (blob.broken !== null) throw new Error(`git does not give ${file}: ${blob.broken}`);
   return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
 }
 

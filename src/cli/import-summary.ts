@@ -3,7 +3,7 @@
 import type { ImportResult } from "../import/index.ts";
 import type { Diagnostic, Sources, Span } from "../index.ts";
 import { jsonText, shellWord } from "../model/text.ts";
-import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
+import { escapeText, paragraph } from "../render/terminal.ts";
 
 type Imported = Extract<ImportResult, { ok: true }>;
 type SkippedRecord = Imported["skipped"][number];
@@ -130,10 +130,6 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
     else group.push(item);
   }
   return groups;
-}
-
-function paragraph(text: string, width: number): string {
-  return `${wrap(escapeText(text), usableWidth(width), 0).join("\n")}\n`;
 }
 
 /** The version of schemas/import.schema.json. */

@@ -10,8 +10,8 @@ const TOKEN = /^(?=.*\d)[\w.~+=-]{16,}$/;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 /** Tokens of the service, of which some could be a variable's name. */
 const HEXADECIMAL = /^[\da-fA-F]{20,}$/;
-/** As in the header of a request. */
-const SCHEME = /^(?:bearer|token)\s+/i;
+/** What may stand beside a token: `Bearer`, `Authorization: token`, `TOKEN=`, quotes. */
+const BESIDE = /[\s"'`:;,]+|(?<=^|[\s"'`:;,])\w+=(?=.)/;
 /** In the place of a token: a fleet file with an error is not used. */
 const CONCEALED = "TOKEN";
 
@@ -45,7 +45,9 @@ function concealIn(holder: Record<string, Json>, places: Places): Span[] {
     if (isOther) return [];
     const spans = key === "base_url" ? [places.span(holder, key)] : findLiterals(holder, key, places);
     if (spans.length > 0) holder[key] = key === "token" ? { env: CONCEALED } : CONCEALED;
-    return spans;
+    if (!isLiteral(key)) return spans;
+    delete holder[key];
+    return [...spans, places.keySpan(holder, key)];
   });
 }
 
@@ -69,8 +71,9 @@ function findLiterals(holder: object, key: string | number, places: Places): Spa
 
 function isLiteral(value: Json): boolean {
   if (typeof value !== "string" && typeof value !== "number") return false;
-  const text = String(value).trim().replace(SCHEME, "");
-  return TOKEN.test(text) && (!VARIABLE.test(text) || HEXADECIMAL.test(text));
+  return String(value)
+    .split(BESIDE)
+    .some((text) => TOKEN.test(text) && (!VARIABLE.test(text) || HEXADECIMAL.test(text)));
 }
 
 /** The text keeps its length and its lines, so that every position in it stays true. */

@@ -12,11 +12,11 @@ import { guardKey, guardKeysOf } from "./guards.ts";
 interface BaseContext {
   /** Networks, zones and images that the project declares otherwise than the base does. */
   readonly changed: ReadonlySet<Address>;
-  /** The names of the base's environments: one of them may declare what its plan would retire. */
-  readonly environments: readonly string[];
+  /** The base has environments beside that of the run: one of them may declare what its plan would retire. */
+  readonly hasOtherEnvironments: boolean;
 }
 
-const UNCHANGED: BaseContext = { changed: new Set(), environments: [] };
+const UNCHANGED: BaseContext = { changed: new Set(), hasOtherEnvironments: false };
 
 /**
  * Adds to the plan the origin of each change and guard, and the changes of the base plan that this plan no longer makes. If N changes
@@ -30,10 +30,10 @@ export function attributeOrigins(
   before: Plan,
   name: string,
   kinds: Kinds,
-  { changed, environments }: BaseContext = UNCHANGED,
+  { changed, hasOtherEnvironments }: BaseContext = UNCHANGED,
 ): Plan {
   // A plan that is refused does nothing, so a change that lifts the refusal brings all that follows.
-  const isHeld = !isRefused(plan) && (isRefused(before) || mayBeRefused(before, plan, environments));
+  const isHeld = !isRefused(plan) && (isRefused(before) || mayBeRefused(before, plan, hasOtherEnvironments));
   const pending = groupBy(
     before.changes.filter(({ action }) => action !== "no-op"),
     effectOf,
@@ -72,8 +72,8 @@ function isExchanged({ blocked, action, labels }: Change, before: Change): boole
  * What is looked into for the project alone: files that the base would upload and the project would not, and, where the base retires images, its
  * other environments.
  */
-function mayBeRefused(before: Plan, plan: Plan, environments: readonly string[]): boolean {
-  if (environments.length > 0 && before.changes.some(isRetired)) return true;
+function mayBeRefused(before: Plan, plan: Plan, hasOtherEnvironments: boolean): boolean {
+  if (hasOtherEnvironments && before.changes.some(isRetired)) return true;
   const checked = new Set(uploadsOf(plan));
   return uploadsOf(before).some((upload) => !checked.has(upload));
 }

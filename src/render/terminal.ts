@@ -159,7 +159,8 @@ export function usableWidth(width: number): number {
 }
 
 // Every line of our own begins at an even column. What goes on with a line, and lists of names, stand at an odd one: wherever a text of
-// others is broken, no part of it stands where a line of ours begins.
+// others is broken at a blank, no part of it stands where a line of ours begins. A word stays whole, to be copied: what is longer than a line is
+// broken by the terminal.
 
 /** How far a text that begins at an even column is moved to the right where it goes on: an odd number. */
 export const HANGING_COLUMNS = 3;
@@ -167,6 +168,11 @@ export const HANGING_COLUMNS = 3;
 /** Words on lines of at most `width` columns, the first after `indent` blanks; the others hang. A longer word stays whole. */
 export function wrap(text: string, width: number, indent: number): string[] {
   return fill(text.split(" "), width, indent);
+}
+
+/** A text that is not yet escaped, from the first column on; newline-terminated. */
+export function paragraph(text: string, width: number): string {
+  return `${wrap(escapeText(text), usableWidth(width), 0).join("\n")}\n`;
 }
 
 /** Items with commas between them, on lines as of `wrap`. A longer item stays whole. */

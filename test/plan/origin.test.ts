@@ -79,7 +79,7 @@ describe("whose change it is", () => {
         plan([change("vpc/a", "vpc", was)]),
         "main",
         new Kinds(units),
-        { changed: new Set(changed), environments: [] },
+        { changed: new Set(changed), hasOtherEnvironments: false },
       ).changes[0]?.origin;
     expect(origin(gone, gone, ["vpc/a"])).toBe("this-change");
     expect(origin(made, { ...made, blocked: staleId }, ["vpc/a"])).toBe("this-change");
@@ -99,13 +99,13 @@ describe("whose change it is", () => {
     const upload = (sha256: string): Partial<Plan> => ({
       steps: [{ type: "upload", file: "a.img", content: { size: 1, sha256 } } as never],
     });
-    const origins = (was: Plan, now: Plan, environments: readonly string[] = []) =>
-      originsOf(attributeOrigins(now, was, "main", new Kinds(units), { changed: new Set(), environments }));
+    const origins = (was: Plan, now: Plan, hasOtherEnvironments = false) =>
+      originsOf(attributeOrigins(now, was, "main", new Kinds(units), { changed: new Set(), hasOtherEnvironments }));
     expect(origins(plan([vpc], upload("1")), plan([vpc], upload("2")))).toEqual(["vpc/a this-change"]);
     expect(origins(plan([vpc], upload("1")), plan([vpc], upload("1")))).toEqual(["vpc/a already-pending"]);
     expect(origins(plan([vpc]), plan([vpc], upload("1")))).toEqual(["vpc/a already-pending"]);
     const both = plan([vpc, retired]);
-    expect(origins(both, both, ["prod"])).toEqual(["vpc/a this-change", "image/old this-change"]);
+    expect(origins(both, both, true)).toEqual(["vpc/a this-change", "image/old this-change"]);
     expect(origins(both, both)).toEqual(["vpc/a already-pending", "image/old already-pending"]);
   });
 

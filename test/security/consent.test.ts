@@ -320,6 +320,19 @@ test("an image that another environment declares is not retired because a change
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
+test("an image that another environment declares is not retired, however many environments stand between the two", async () => {
+  const others = Array.from({ length: 40 }, (_, index) => `  e${index}: { variables: { env: e${index}, net: a } }\n`);
+  const service = await emulator({ seed: LIVE });
+  const manifest = FAMILY.replace("  production:", `${others.join("")}  production:`);
+  const cwd = await folder({ "tenon.yaml": manifest, "more.yaml": "tenon: 1\n" });
+  const { code, stderr } = await run(["apply", "--yes", "--env", "staging"], { cwd, env: envOf(service) });
+  expect([code, stderr.replace(/\s+/g, " ")]).toEqual([
+    4,
+    expect.stringContaining("environment `production` declares it"),
+  ]);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
 test("a program that opens the project retires no image that another environment declares", async () => {
   const service = await emulator({ seed: LIVE });
   const dir = await folder({ "tenon.yaml": FAMILY, "more.yaml": "tenon: 1\n" });

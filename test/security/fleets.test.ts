@@ -121,6 +121,9 @@ test("a token that stands in a fleet file or a list of accounts is shown by no m
     ["s3cr3t-of-an-account", "{ env: { value: [s3cr3t-of-an-account] } }"],
     ["s3cr3t-of-an-account", "{ s3cr3t-of-an-account: env }"],
     ["s3cr3t-of-an-account", "Bearer s3cr3t-of-an-account"],
+    ["s3cr3t-of-an-account", '"Authorization: Basic s3cr3t-of-an-account"'],
+    ["s3cr3t-of-an-account", '"TOKEN=s3cr3t-of-an-account;"'],
+    ["s3cr3t-of-an-account", "{ env: A }, s3cr3t-of-an-account: 1"],
     ["s3cr3t", "{ env: A }, base_url: 'https://s3cr3t@api.example.com/v4'"],
   ];
   for (const [token, text] of written) {

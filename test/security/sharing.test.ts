@@ -92,6 +92,15 @@ test("a sharing that ends while the records of others are left alone needs the c
     expect([manifest, code]).toEqual([manifest, 4]);
     expect(stdout).toContain("--allow bulk=domain/a.example");
   }
+  // A run that leaves the sharing as it is needs none.
+  for (const args of [
+    ["--exclude", "domain/a.example"],
+    ["--target", "domain/a.example/www/A"],
+  ]) {
+    const service = await emulator({ seed: { domains: [shared] } });
+    const cwd = await folder({ "tenon.yaml": entry("", declared) });
+    expect([args, (await run(["apply", "--yes", ...args], { cwd, env: envOf(service) })).code]).toEqual([args, 0]);
+  }
   // With what was theirs declared here, nothing is left to lose.
   const service = await emulator({ seed: { domains: [shared] } });
   const cwd = await folder({ "tenon.yaml": entry("", [...declared, ...others]) });

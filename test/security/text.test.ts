@@ -179,7 +179,7 @@ function expectHanging(text: string, words: readonly string[]): void {
   expect(forged.filter((line) => (line.length - line.trimStart().length) % 2 === 0)).toEqual([]);
 }
 
-test("a long text goes on in no column in which lines of Tenon's own begin, wherever it is broken", async () => {
+test("a long text goes on in no column in which lines of Tenon's own begin, at whichever blank it is broken", async () => {
   const all = BEGINNINGS.map((word) => brokenAt(word)).join(" ");
   const said = JSON.stringify(all);
   const zone = (rest: string): string =>

@@ -270,10 +270,23 @@ describe("tenon plan --base", () => {
       "zones/é.zone": "@ A 192.0.2.1\r\n",
     };
     const { cwd } = await repository(files);
-    const commit = new CommitFiles(cwd, git(cwd, "rev-parse", "HEAD^{tree}").trim(), process.env);
+    const commit = new CommitFiles({ tree: git(cwd, "rev-parse", "HEAD^{tree}").trim(), top: cwd }, process.env);
     for (const [name, text] of Object.entries(files))
       expect(await commit.read(join(cwd, name))).toEqual({ ok: true, text, badOffset: null });
     commit.close();
+  });
+
+  it("passes over a folder called .git that is no repository, as git does", async () => {
+    const { cwd, options } = await repository({
+      "sub/proj/tenon.yaml": manifest("a"),
+      "proj/tenon.yaml": manifest("b"),
+    });
+    await mkdir(join(cwd, "sub/.git"));
+    const { code, stdout } = await here(["plan", "sub/proj", "--base", "refs/heads/main"], options);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining("This change, compared with refs/heads/main: nothing."),
+    ]);
   });
 
   it("refuses what cannot be a ref, and where there is no repository", async () => {

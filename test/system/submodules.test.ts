@@ -36,22 +36,16 @@ async function withSubmodules(count: number, present: number, place = "parts") {
   return here(["plan", "--base", "refs/heads/main"], { cwd, env: envOf(await emulator()) });
 }
 
+const USED = /^This change, compared with refs\/heads\/main: nothing\.$/m;
+/** And says nothing of a change. */
+const NOT_USED = /^(?![\s\S]*This change)[\s\S]*cannot use parts\/s\d+\n/;
+
 test("fifty submodules of a base are read, and of more the base is not used", async () => {
-  const enough = await withSubmodules(50, 50);
-  expect(enough.code).toBe(0);
-  expect(enough.stdout).toContain("This change, compared with refs/heads/main: nothing.");
-  const more = await withSubmodules(51, 51);
-  expect(more.code).toBe(0);
-  expect(more.stdout).toMatch(/cannot use parts\/s\d+\n/);
-  expect(more.stdout).not.toContain("This change");
+  expect(await withSubmodules(50, 50)).toMatchObject({ code: 0, stdout: expect.stringMatching(USED) });
+  expect(await withSubmodules(51, 51)).toMatchObject({ code: 0, stdout: expect.stringMatching(NOT_USED) });
 }, 120_000);
 
 test("thousands of submodules that are not checked out matter only where a pattern leads into one", async () => {
-  const beside = await withSubmodules(3_000, 0, "beside");
-  expect(beside.code).toBe(0);
-  expect(beside.stdout).toContain("This change, compared with refs/heads/main: nothing.");
-  const within = await withSubmodules(3_000, 0);
-  expect(within.code).toBe(0);
-  expect(within.stdout).toMatch(/cannot use parts\/s\d+\n/);
-  expect(within.stdout).not.toContain("This change");
+  expect(await withSubmodules(3_000, 0, "beside")).toMatchObject({ code: 0, stdout: expect.stringMatching(USED) });
+  expect(await withSubmodules(3_000, 0)).toMatchObject({ code: 0, stdout: expect.stringMatching(NOT_USED) });
 }, 120_000);

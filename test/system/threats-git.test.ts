@@ -486,11 +486,10 @@ test("thousands of deep files, and files beneath what differs from a link by cas
     git(cwd, "commit", "--quiet", "--message", "deep");
   };
   commit(`120000 ${object}\tLINK\n`, `120000 ${object}\tlink-b\n`, `100644 ${object}\tlink!/a\n`);
-  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
-  expect((await here(["plan", "--base", "refs/heads/main"], options)).code).toBe(0);
+  await expectCompared(cwd, options);
   // Git's index refuses what is beneath a link, so that this one differs by case.
   commit(`100644 ${object}\tlink/a\n`);
-  expect((await here(["plan", "--base", "refs/heads/main"], options)).code).toBe(0);
+  await expectCompared(cwd, options);
 });
 
 test("a link beside a folder of its name in other letters does not keep the base from being read", async () => {

@@ -18,8 +18,9 @@ export function lossesOfZone(domain: Change, records: readonly Change[], adopts:
  * What others have made is theirs as long as the domain says so. A run that ends the sharing and leaves their records alone (as they are ignored, or as
  * it may not delete) would make them look like any record that is no longer declared, for the next one to remove.
  */
-function lossOfSharing({ blocked, undeclared = 0 }: Change): Loss[] {
-  return blocked === null && undeclared !== 0 ? [{ rule: "bulk", count: null, of: null }] : [];
+function lossOfSharing(domain: Change): Loss[] {
+  const { blocked, undeclared = 0 } = domain;
+  return endsSharing(domain) && blocked === null && undeclared !== 0 ? [{ rule: "bulk", count: null, of: null }] : [];
 }
 
 /** What others have made in a part that is taken back was never declared here. */
