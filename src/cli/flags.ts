@@ -1,5 +1,6 @@
 /** Arguments: the flags that commands share, and the values that these may have. */
 
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ChangedSince, Connection, Consent, ConsentRule, PlanInputs } from "../index.ts";
 import type { FleetInput } from "../model/plan.ts";
@@ -372,6 +373,25 @@ export function refuseWatchFlags(command: Command): void {
   const format = command.getOptionValue("format");
   if (format === "markdown" || format === "html")
     command.error(`error: --watch and --format ${format} conflict: news is text or JSON lines`, { code: CONFLICT });
+}
+
+/** Flags that name a file, and are written, and those that are read. */
+const WRITTEN = ["journal", "out", "jsonInto", "htmlInto"];
+const READ = ["plan", "live", "undo", "tokenFile"];
+
+/** What is written last would be all that is there. @throws CommanderError, which is printed */
+export function refuseOneFileTwice(command: Command): void {
+  const taken = new Map<string, string>();
+  for (const name of [...READ, ...WRITTEN]) {
+    const file: unknown = command.getOptionValue(name);
+    if (typeof file !== "string" || file === "-") continue;
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const other = taken.get(resolve(file));
+    if (other !== undefined && WRITTEN.includes(name)) {
+      command.error(`error: ${other} and ${flag} name the same file`, { code: CONFLICT });
+    }
+    taken.set(resolve(file), flag);
+  }
 }
 
 export type FailOn = "refused" | "blocked";

@@ -253,7 +253,7 @@ async function pageHoldsToken(page: string, token: string): Promise<boolean> {
 
 async function writePage(terminal: Terminal, file: string, page: string): Promise<boolean> {
   try {
-    await writeWhole(file, [page], FILE_MODE);
+    await writeDocument(file, [page]);
     return true;
   } catch (error) {
     const summary = `the page cannot be written: ${writeProblem(error, file)}`;
@@ -280,7 +280,7 @@ interface JsonFile extends JsonDocument {
 /** Says why if the file cannot be written. A document that holds the access token is not. */
 export async function writeJson(terminal: Terminal, { file, parts, token, noun }: JsonFile): Promise<boolean> {
   try {
-    await writeWhole(file, partsWithoutToken(parts, token), FILE_MODE);
+    await writeDocument(file, partsWithoutToken(parts, token));
     return true;
   } catch (error) {
     if (error instanceof TokenInDocument) {
@@ -291,6 +291,13 @@ export async function writeJson(terminal: Terminal, { file, parts, token, noun }
     sayError(terminal, { code: "file-unwritable", summary });
     return false;
   }
+}
+
+/** @throws why it cannot be: the run may have written something else there by now, as its journal */
+async function writeDocument(file: string, parts: Iterable<string>): Promise<void> {
+  const unwritable = await whyUnwritable(file);
+  if (unwritable !== null) throw new Error(unwritable);
+  await writeWhole(file, parts, FILE_MODE);
 }
 
 class TokenInDocument extends Error {}

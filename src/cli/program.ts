@@ -4,7 +4,7 @@ import { Command, CommanderError, Help } from "commander";
 import type { ClientApi } from "../index.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
-import { CONFLICT } from "./flags.ts";
+import { CONFLICT, refuseOneFileTwice } from "./flags.ts";
 import { ADVICE, EVERYWHERE_HELP, obeyEverywhere } from "./known-flags.ts";
 import type { ErrorCode } from "./messages.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
@@ -282,7 +282,8 @@ export async function buildProgram(
     .helpOption("-h, --help", "show this help")
     .configureHelp({ helpWidth: HELP_WIDTH_COLUMNS, subcommandTerm: listed })
     .configureOutput({ writeOut: (text) => terminal.print(text), writeErr: (text) => terminal.say(text) })
-    .addHelpText("after", `\n${EVERYWHERE_HELP}\n\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`);
+    .addHelpText("after", `\n${EVERYWHERE_HELP}\n\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`)
+    .hook("preAction", (_, action) => refuseOneFileTwice(action));
   for (const entry of COMMANDS) {
     const { name, summary } = entry;
     const command = program.command(name).summary(summary);

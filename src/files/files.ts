@@ -167,8 +167,30 @@ async function textOf(path: string): Promise<string | null> {
   return text?.replace(/^\ufeff/, "") ?? null;
 }
 
+/** What documents and pages of Tenon begin with, and no line of a journal, which is evidence. */
+const DOCUMENT_START = /^(?:\{(?!"(?:type":"run|run)")|<!doctype html>)/;
+const MAX_DOCUMENT_START_BYTES = 16;
+
+/** A file that cannot be read is judged by the rights to its folder. */
+async function holdsSomethingElse(path: string): Promise<boolean> {
+  const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
+  if (reader === null) return false;
+  try {
+    const { buffer, bytesRead } = await reader.read(
+      Buffer.alloc(MAX_DOCUMENT_START_BYTES),
+      0,
+      MAX_DOCUMENT_START_BYTES,
+      0,
+    );
+    return bytesRead > 0 && !DOCUMENT_START.test(buffer.toString("latin1", 0, bytesRead));
+  } finally {
+    await reader.close();
+  }
+}
+
 /**
- * Why a file could not be written, as far as that can be known before there is anything to write.
+ * Why a document or a page could not be written to a file, as far as that can be known before there is one. A file that holds something else, as a
+ * manifest, a token or a journal, is not replaced.
  * @returns a clause; null if no reason is known
  */
 export async function whyUnwritable(path: string): Promise<string | null> {
@@ -177,6 +199,9 @@ export async function whyUnwritable(path: string): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
   if (found !== null && !found.isFile()) return null;
+  if (found !== null && (await holdsSomethingElse(path))) {
+    return `${path} holds something else; remove it, or name another file`;
+  }
   const target = found === null ? path : await realpath(path);
   const folder = dirname(target);
   const isFolder = (await stat(folder).catch(() => null))?.isDirectory() === true;

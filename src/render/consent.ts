@@ -177,15 +177,15 @@ export interface MissingConsent {
 /** Up to this many guards of one rule and kind are listed one by one; more of them as one. */
 const MAX_UNFOLDED_GUARDS = 3;
 
-/** In the order of the first guard of each. A glob for several addresses covers no other address of the plan. */
+/** In the order of the first guard of each. A glob for several addresses covers no other address of the project or the account that is known. */
 export function askedOf(guards: readonly Guard[], of: AskedOf, kinds: Kinds): Asked[] {
   return partsOf(guards).map((part) => asked(part, of, kinds));
 }
 
 /** All missing consents, for programs. */
-export function consentsOf(guards: readonly Guard[], { changes }: Pick<Plan, "changes">): MissingConsent[] {
+export function consentsOf(guards: readonly Guard[], plan: Pick<Plan, "changes" | "inputs">): MissingConsent[] {
   return partsOf(guards).flatMap((part) =>
-    wordsOf(part, changes).map(({ rule, address, guards: number }) => ({ rule, address, guards: number })),
+    wordsOf(part, plan).map(({ rule, address, guards: number }) => ({ rule, address, guards: number })),
   );
 }
 
@@ -221,15 +221,17 @@ function asked(guards: readonly Guard[], of: AskedOf, kinds: Kinds): Asked {
   const first = guards[0] as Guard;
   const mark = first.origin === "already-pending" ? PENDING_MARK : "";
   const text = (guards.length === 1 ? guardText(first, of, kinds) : foldedText(guards, of, kinds)) + mark;
-  return { text, advice: adviceOf(first, of), words: wordsOf(guards, of.changes) };
+  return { text, advice: adviceOf(first, of), words: wordsOf(guards, of) };
 }
 
-function wordsOf(guards: readonly Guard[], changes: readonly Change[]): Words[] {
+function wordsOf(guards: readonly Guard[], { changes, inputs }: Pick<Plan, "changes" | "inputs">): Words[] {
   const { rule, consent } = guards[0] as Guard;
   if (consent !== "missing" || rule === "protect" || rule === "max-changes") return [];
   const addresses = guards.map(({ address }) => address);
+  // A narrowed plan, and an undo, does not know what else a glob would cover.
+  const isWhole = inputs.targets.length === 0 && inputs.changedSince === null && inputs.journal === undefined;
   const globs =
-    guards.length === 1
+    guards.length === 1 || !isWhole
       ? addresses.map((address) => ({ glob: escapeGlob(address), count: 1 }))
       : globsFor(addresses, othersThan(new Set(addresses), changes));
   return globs.map(({ glob, count }) => ({

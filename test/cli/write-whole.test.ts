@@ -6,8 +6,44 @@ import { readProblem, writeProblem, writeWhole } from "../../src/files/files.ts"
 import { here } from "./here.ts";
 import { emulator, ended, envOf, expectPlain, folder, MAIN, PROJECT, run } from "./run.ts";
 
+const OLDER = '{"an":"older one"}';
+
+it.each([
+  ["plan", "--out"],
+  ["plan", "--json-into"],
+  ["plan", "--html-into"],
+  ["apply", "--yes", "--json-into"],
+  ["apply", "--yes", "--html-into"],
+  ["live", "--out"],
+  ["validate", "--json-into"],
+  ["drift", "--html-into"],
+])("what is no document or page is not replaced by one, and nothing is done: %s %s %s", async (...args) => {
+  const journal = '{"type":"run","format_version":1}\n';
+  const files = {
+    "tenon.yaml": PROJECT,
+    token: "emulator-token\n",
+    "run.jsonl": journal,
+    "more.jsonl": '{"run":"1"}\n',
+  };
+  const cwd = await folder(files);
+  const service = await emulator();
+  for (const [file, text] of Object.entries(files)) {
+    const { code, stdout, stderr } = await here([...args.filter((arg) => arg !== undefined), file], {
+      cwd,
+      env: envOf(service),
+    });
+    expect([file, code, stdout + stderr]).toEqual([
+      file,
+      1,
+      expect.stringMatching(new RegExp(`${file} holds\\s+something\\s+else`)),
+    ]);
+    expect(await readFile(join(cwd, file), "utf8")).toBe(text);
+  }
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
 it("a plan written over another file is for its owner's eyes, and nothing else is left", async () => {
-  const cwd = await folder({ "tenon.yaml": PROJECT, "the.plan": "an older one" });
+  const cwd = await folder({ "tenon.yaml": PROJECT, "the.plan": OLDER });
   await chmod(join(cwd, "the.plan"), 0o644);
   const before = await stat(join(cwd, "the.plan"));
   expect((await run(["plan", "--out", "the.plan"], { cwd, env: envOf(await emulator()) })).code).toBe(0);
@@ -30,14 +66,14 @@ it("a link is followed, and stays a link", async () => {
 });
 
 it("what cannot be written to its end leaves what was there", async () => {
-  const cwd = await folder({ "tenon.yaml": PROJECT, "the.plan": "an older one" });
+  const cwd = await folder({ "tenon.yaml": PROJECT, "the.plan": OLDER });
   const env = { ...envOf(await emulator()), PATH: process.env["PATH"] };
   // No file may have more than 1 KiB: the write fails as it does on a disk that is full.
   const limited = `ulimit -f 1; exec "${process.execPath}" "${MAIN}" plan --out the.plan`;
   const child = spawn("bash", ["-c", limited], { cwd, env });
   const { code, stderr } = await ended(child);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("the plan file cannot be written") });
-  expect(await readFile(join(cwd, "the.plan"), "utf8")).toBe("an older one");
+  expect(await readFile(join(cwd, "the.plan"), "utf8")).toBe(OLDER);
   expect((await readdir(cwd)).sort()).toEqual(["tenon.yaml", "the.plan"]);
 });
 

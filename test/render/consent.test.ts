@@ -1,7 +1,7 @@
 /** What apply would refuse: many of a kind are one refusal, with one consent to paste. */
 
 import { expect, test } from "vitest";
-import type { Guard } from "../../src/model/plan.ts";
+import type { Guard, Plan } from "../../src/model/plan.ts";
 import { globMatches } from "../../src/model/text.ts";
 import { renderGuardsText, renderPlanMarkdown, renderPlanText } from "../../src/render/index.ts";
 import { change, plan } from "./plans.ts";
@@ -41,6 +41,16 @@ test("no glob covers what stays: then there are several, each to be pasted", () 
   expect(missing.filter(({ address }) => !covers(address))).toEqual([]);
   expect(covers(stays.address)).toBe(false);
   for (const glob of globs) expect(text).toContain(`- { delete: ${glob.includes("*") ? `'${glob}'` : glob} }`);
+});
+
+test("a plan that does not know what else there is proposes no glob: a narrowed one, or an undo", () => {
+  const journal = { file: "run.jsonl" } as NonNullable<Plan["inputs"]["journal"]>;
+  for (const part of [{ targets: ["domain/*"] }, { changedSince: { ref: "main" } as never }, { journal }]) {
+    const inputs = { ...plan([]).inputs, ...part };
+    const text = renderGuardsText(plan(prunes, { guards: missing, inputs }), { colour: false });
+    expect(text.match(/--allow delete=domain\/parked-\d+\.example\n/g)).toHaveLength(39);
+    expect(text).not.toContain("*");
+  }
 });
 
 test("in a comment a refusal of very many globs is cut, but there", () => {

@@ -298,7 +298,9 @@ test("jobs that nobody can read are taken away, and keep no account waiting", as
   expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
   const left = async () => (await client.keys(`${queue}:g*`)).length + (await client.llen(`${queue}:active`));
   await expect.poll(left, { timeout: 20_000 }).toBe(0);
-  expect(worker.said()).not.toMatch(/put back|internal|lost|\n\s+at /);
+  // Values of this size keep a busy Redis from answering for a while: the worker waits then.
+  const said = worker.said().replace(/^The queue at .*\n/gm, "");
+  expect(said).not.toMatch(/put back|internal|lost|\n\s+at /);
 });
 
 /** A job as BullMQ's own queue makes one, whatever its name is. */
