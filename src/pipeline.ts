@@ -231,8 +231,7 @@ async function planOf(request: PlanRequest, live: Live, undo?: PlanOptions["undo
   const { desired, api } = request;
   const contents = new Contents();
   const planWith = (owned: readonly string[] = []): Plan => {
-    const options = { ...planOptions(request, owned), contentOf: contents.of };
-    if (undo !== undefined) return makePlan(desired, live, units, { ...options, undo });
+    const options = { ...planOptions(request, owned), contentOf: contents.of, ...(undo === undefined ? {} : { undo }) };
     const plan = makePlan(desired, live, units, options);
     return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
   };

@@ -2,7 +2,7 @@
 
 import { lstat, mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin } from "../files/paths.ts";
 import {
   type Base,
@@ -19,7 +19,18 @@ import {
 } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ProjectFlags } from "./flags.ts";
-import { contentAt, type Environment, fileAt, type GitFailure, isTracked, refsOf, treeAt, unknownRef } from "./git.ts";
+import {
+  contentOfBlob,
+  type Environment,
+  type GitFailure,
+  isTracked,
+  isTrackedIn,
+  readBlob,
+  refsOf,
+  topOf,
+  treeAt,
+  unknownRef,
+} from "./git.ts";
 import { CommitFiles } from "./git-tree.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { load } from "./project.ts";
@@ -55,21 +66,22 @@ export async function openBase(terminal: Terminal, request: BaseRequest): Promis
     sayDiagnostics(terminal, [throughLink(link)]);
     return { ok: false, code: EXIT.error };
   }
-  if (isPath(request.name)) return baseInFolder(terminal, request);
   if (request.name === "" || request.name.startsWith("-")) {
     sayBaseUnknown(terminal, request, "is neither a project folder nor a git ref");
     return { ok: false, code: EXIT.error };
   }
-  const folder = await mkdtemp(join(tmpdir(), "tenon-base-"));
+  const isFolder = isPath(request.name);
+  const temporary = await mkdtemp(join(tmpdir(), "tenon-base-"));
   try {
-    return await baseAtRef(terminal, folder, request);
+    return await (isFolder ? baseInFolder(terminal, request) : baseAtRef(terminal, temporary, request));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const summary = `the project at ${request.name} cannot be read: ${message}`;
-    sayError(terminal, { code: "base-unreadable", summary, fix: "Give a folder instead of a ref." });
+    const fix = isFolder ? "Give a git ref, or the folder in a whole checkout." : "Give a folder instead of a ref.";
+    sayError(terminal, { code: "base-unreadable", summary, fix });
     return { ok: false, code: EXIT.error };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 
@@ -133,7 +145,7 @@ function isPath(name: string): boolean {
 
 async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
   if (await isProject(request.name)) {
-    const former = await withFormerVariables(request, (file) => variablesIn(file, request));
+    const former = await withFormerVariables(request, (file) => variablesIn(file, request, terminal.environment));
     const loaded = await loadBase(request.name, former);
     const root = await realpath(await folderOf(request.name));
     const contentOf = contentsInside(root, terminal.interrupt.first);
@@ -164,12 +176,13 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
     const root = join(project.root, "tenon.yaml");
     const isThere = (await files.has(root)) && (await files.realpath(root).catch(unlessNotFetched)) !== null;
     const former = (file: string, index: number): Promise<string | null> =>
-      variablesAtRef(file, join(temporary, `variables-${index}`), request, environment);
+      variablesAtRef(file, join(temporary, `variables-${index}`), { files, top: found.top, environment });
     const opened: OpenedBase = isThere
       ? await loadBase(project.root, await withFormerVariables(request, former), files)
       : { ok: true, base: { name, desired: NOTHING } };
     if (files.failure !== null) throw new Error(files.failure);
-    const contentOf = (file: string) => contentAtRef(file, request, terminal);
+    const contentOf = (file: string) =>
+      contentAtRef(file, new CommitFiles(found, environment), request, terminal).catch(() => null);
     return isThere && opened.ok && opened.base !== null ? { ok: true, base: { ...opened.base, contentOf } } : opened;
   } finally {
     files.close();
@@ -185,13 +198,20 @@ function unlessNotFetched(error: unknown): null {
 /** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */
 async function contentAtRef(
   file: string,
-  { name, project }: BaseRequest,
-  terminal: Terminal,
+  files: CommitFiles,
+  { project: { root } }: BaseRequest,
+  { environment, interrupt }: Terminal,
 ): Promise<FileContent | null> {
-  const signal = terminal.interrupt.first;
-  const real = await realpath(join(project.root, file)).catch(() => join(project.root, file));
-  const found = await contentAt(file, real, project.root, name, terminal.environment, signal).catch(() => null);
-  return found === "untracked" ? contentInside(project.root, file, signal) : found;
+  const path = join(root, file);
+  try {
+    const then = await files.realpath(path).catch(unlessNotFetched);
+    const blob = then !== null && isWithin(then, root) ? await files.blob(then) : null;
+    if (blob !== null) return await contentOfBlob(blob, environment, interrupt.first);
+  } finally {
+    files.close();
+  }
+  const now = await realpath(path).catch(() => path);
+  return (await isTracked(now, root, environment)) ? null : contentInside(root, file, interrupt.first);
 }
 
 /**
@@ -218,28 +238,53 @@ async function folderOf(project: string): Promise<string> {
   return (await stat(project)).isDirectory() ? project : dirname(project);
 }
 
-/** The same file in the base's folder; the file itself if it lies outside the project. */
-async function variablesIn(file: string, { name, project }: BaseRequest): Promise<string | null> {
-  const own = await placeOf(file);
-  if (!isWithin(own, project.root)) return file;
-  const former = join(await folderOf(name), relative(project.root, own));
-  return (await stat(former).catch(() => null)) === null ? null : former;
-}
-
-/** A file that the repository does not track is used as it is: no commit of it can alter the file. */
-async function variablesAtRef(
+/** The same file of the base's folder, or of the checkout or copy that the folder lies in. */
+async function variablesIn(
   file: string,
-  into: string,
   { name, project }: BaseRequest,
   environment: Environment,
 ): Promise<string | null> {
-  const found = await fileAt(await placeOf(file), project.root, name, environment);
-  if (found.type === "apart") return file;
-  if (found.type === "unknown") throw new Error(`${file} lies in a submodule, whose commit at the base is not there`);
-  if (found.type === "absent") return null;
+  const own = await placeOf(file);
+  const base = await realpath(await folderOf(name));
+  const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => null)) !== null;
+  if (isWithin(own, project.root)) {
+    const former = join(base, relative(project.root, own));
+    return (await isThere(former)) ? former : null;
+  }
+  const [top, baseTop] = [await topOf(project.root, environment), await topOf(base, environment)];
+  if (top === null || top === baseTop || !(await isTrackedIn(own, top, environment))) return file;
+  const place = sep + relative(top, project.root);
+  if (base.endsWith(place)) {
+    const formerTop = base.slice(0, -place.length);
+    const former = join(formerTop, relative(top, own));
+    if (await isThere(former)) return former;
+    if (formerTop === baseTop) return null;
+  }
+  throw new Error(`it has no ${relative(top, own)}, which lies outside the project's folder and may be changed, too`);
+}
+
+/**
+ * A file that the repository does not track is used as it is: no commit of it can alter the file.
+ * @returns null: it did not exist
+ */
+async function variablesAtRef(
+  file: string,
+  into: string,
+  { files, top, environment }: { readonly files: CommitFiles; readonly top: string; readonly environment: Environment },
+): Promise<string | null> {
+  const place = await placeOf(file);
+  if (!isWithin(place, top)) return file;
+  const then = await files.realpath(place).catch(unlessNotFetched);
+  if (then === null) {
+    const isOfCommits = (await files.has(place)) || (await isTrackedIn(place, top, environment));
+    return isOfCommits ? null : file;
+  }
+  if (!isWithin(then, top)) return then;
+  const blob = await files.blob(then);
+  if (blob === null) return null;
   const former = join(into, basename(file));
   await mkdir(into, { recursive: true });
-  await writeFile(former, found.content);
+  await writeFile(former, await readBlob(blob, environment));
   return former;
 }
 

@@ -13,12 +13,15 @@ export interface GitObject {
 
 /** One process of git, which is asked for one object after the other. */
 export class GitObjects {
+  /** The repository's, in which git runs. */
+  readonly folder: string;
   readonly #start: () => GitProcess;
   #running: { readonly child: GitProcess; readonly chunks: AsyncIterator<Buffer> } | null = null;
   #rest: Buffer = Buffer.alloc(0);
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(start: () => GitProcess) {
+  constructor(folder: string, start: () => GitProcess) {
+    this.folder = folder;
     this.#start = start;
   }
 

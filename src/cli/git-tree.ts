@@ -5,7 +5,7 @@ import { readlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
 import { decodeText, type FolderEntry, MAX_MANIFEST_BYTES, type ProjectFiles, type ReadText } from "../index.ts";
-import { commitTree, type Environment, startGit, topOf } from "./git.ts";
+import { type Blob, commitTree, type Environment, startGit, topOf } from "./git.ts";
 import { type GitObject, GitObjects } from "./git-objects.ts";
 
 /** The most octets of the list of one folder, without those beneath it: about a million names. */
@@ -106,6 +106,16 @@ export class CommitFiles implements ProjectFiles {
     });
   }
 
+  /**
+   * The object of a regular file, of whatever size.
+   * @param path a real path
+   * @returns null: there is none
+   */
+  async blob(path: string): Promise<Blob | null> {
+    const entry = await this.#entry(octets(path));
+    return entry?.type === "file" ? { id: entry.id, folder: entry.objects.folder } : null;
+  }
+
   async read(path: string): Promise<ReadText> {
     const folder = await this.#folder(octets(dirname(path)));
     if (folder === null || folder === NOT_FETCHED) return { ok: false, problem: "missing" };
@@ -167,7 +177,7 @@ export class CommitFiles implements ProjectFiles {
   }
 
   #repository(folder: string): GitObjects {
-    const objects = new GitObjects(() => startGit(["cat-file", "--batch"], folder, this.#environment));
+    const objects = new GitObjects(folder, () => startGit(["cat-file", "--batch"], folder, this.#environment));
     this.#repositories.push(objects);
     return objects;
   }

@@ -105,65 +105,17 @@ export async function commitTree(commit: string, folder: string, environment: En
   return ok ? withoutLineEnd(stdout) : null;
 }
 
-/**
- * - `apart`: the repository of `folder` does not track the file, so no commit of it can change the file.
- * - `absent`: the repository tracks the file now, but not at `ref`.
- */
-type FileAtRef =
-  | { readonly type: "apart" }
-  | { readonly type: "absent" }
-  /** It lies in a submodule, and the submodule's commit at `ref` is not there. */
-  | { readonly type: "unknown" }
-  | { readonly type: "there"; readonly content: Buffer };
-
-/**
- * A single file as it is at `ref`.
- * @param file in a real folder; may be a link
- * @param folder within the repository
- * @param ref one that `treeAt` has accepted
- */
-export async function fileAt(file: string, folder: string, ref: string, environment: Environment): Promise<FileAtRef> {
-  const [own, top] = [await topOf(dirname(file), environment), await topOf(folder, environment)];
-  if (own === null || top === null || !isWithin(own, top)) return { type: "apart" };
-  if (own === top) {
-    const isApart = !(await isTracked(file, dirname(file), environment));
-    return isApart ? { type: "apart" } : contentOf(file, `${ref}^{commit}`, environment);
-  }
-  const path = relative(top, own);
-  const [now, then] = [await submoduleAt(path, "", top, environment), await submoduleAt(path, ref, top, environment)];
-  if (now === "none" && then === "none") return { type: "apart" };
-  if (then === "none") return { type: "absent" };
-  const isHere = then !== "outer" && (await runGit(["cat-file", "-e", `${then}^{commit}`], own, environment)).ok;
-  return isHere ? contentOf(file, `${then}^{commit}`, environment) : { type: "unknown" };
+/** The content of a file in a commit, and the folder of the repository that has it. */
+export interface Blob {
+  readonly id: string;
+  readonly folder: string;
 }
 
-/** @throws if git gives no answer */
-async function contentOf(file: string, commit: string, environment: Environment): Promise<FileAtRef> {
-  const call = ["cat-file", "blob", `${commit}:./${pathInTree(file)}`];
-  const blob = await runGit(call, dirname(file), environment);
-  if (blob.broken !== null) throw new Error(`git does not give ${file}: ${blob.broken}`);
-  return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
-}
-
-/**
- * The commit of the submodule at `path`.
- * @param path relative to `top`
- * @param ref empty: as the index has it
- * @returns "outer": the path lies within another submodule; "none": there is no submodule
- */
-async function submoduleAt(path: string, ref: string, top: string, environment: Environment): Promise<string> {
-  const parts = path.split(sep);
-  for (const depth of parts.keys()) {
-    const part = parts.slice(0, depth + 1).join("/");
-    const list =
-      ref === ""
-        ? ["ls-files", "-s", "-z", "--", `:(literal)${part}`]
-        : ["ls-tree", "-z", `${ref}^{commit}`, "--", part];
-    const { stdout } = await runGit(list, top, environment);
-    const [, id] = /^160000 (?:commit )?([0-9a-f]{40,64})[ \t]/.exec(stdout.toString("latin1")) ?? [];
-    if (id !== undefined) return depth === parts.length - 1 ? id : "outer";
-  }
-  return "none";
+/** @throws if git does not give it, or it has more than 64 MiB */
+export async function readBlob({ id, folder }: Blob, environment: Environment): Promise<Buffer> {
+  const blob = await runGit(["cat-file", "blob", id], folder, environment);
+  if (!blob.ok) throw new Error(`git does not give the object ${id}: ${blob.broken ?? blob.stderr}`);
+  return blob.stdout;
 }
 
 /** The top folder of the work tree; null if there is none. */
@@ -174,10 +126,27 @@ export async function topOf(folder: string, environment: Environment): Promise<s
 
 /** Whether a commit can change the file: its repository tracks it now, or is another one than that of `folder`, for example a submodule. */
 export async function isTracked(file: string, folder: string, environment: Environment): Promise<boolean> {
-  const own = dirname(file);
-  if ((await topOf(own, environment)) !== (await topOf(folder, environment))) return true;
+  const own = await topOf(dirname(file), environment);
+  return own !== (await topOf(folder, environment)) || isListed(file, environment);
+}
+
+/** Whether a commit of the repository can change the file: it is tracked now, or lies in a submodule. @param top of a work tree */
+export async function isTrackedIn(file: string, top: string, environment: Environment): Promise<boolean> {
+  const own = await topOf(dirname(file), environment);
+  if (own === top) return isListed(file, environment);
+  if (own === null || !isWithin(own, top)) return false;
+  const parts = relative(top, own).split(sep);
+  for (const depth of parts.keys()) {
+    const part = parts.slice(0, depth + 1).join("/");
+    const { stdout } = await runGit(["ls-files", "-s", "-z", "--", `:(literal)${part}`], top, environment);
+    if (/^160000 [^\t]*\t([^\0]*)\0$/.exec(stdout.toString("utf8"))?.[1] === part) return true;
+  }
+  return false;
+}
+
+async function isListed(file: string, environment: Environment): Promise<boolean> {
   const list = ["ls-files", "--error-unmatch", "--", `:(literal)${pathInTree(file)}`];
-  return (await runGit(list, own, environment)).ok;
+  return (await runGit(list, dirname(file), environment)).ok;
 }
 
 /** The pointer file that git has in place of a large file: git-lfs, docs/spec.md, "The Pointer". */
@@ -186,31 +155,22 @@ const LFS_POINTER =
 const MAX_LFS_POINTER_BYTES = 1024;
 
 /**
- * Size and digest of a project's file at `ref`, whatever its size. Today's symbolic links are not followed: they may have led elsewhere
- * then.
- * @param file relative to `root`, forward slashes
- * @param real the real path of the file now
- * @returns "untracked": git tracks the file neither at `ref` nor now, so that no commit can change it; null: it did not exist
+ * Size and digest of a file in a commit, whatever its size; of a pointer to a large file, those of that file.
  * @throws the signal's abort, or an error of git's output
  */
-export async function contentAt(
-  file: string,
-  real: string,
-  root: string,
-  ref: string,
+export async function contentOfBlob(
+  blob: Blob,
   environment: Environment,
   signal?: AbortSignal,
-): Promise<FileContent | "untracked" | null> {
-  const git = (args: readonly string[]): Promise<GitCall> => runGit(args, root, environment);
-  const blob = `${ref}^{commit}:./${pathInTree(join(root, file), root)}`;
-  const size = await git(["cat-file", "-s", blob]);
-  if (!size.ok) return (await isTracked(real, root, environment)) ? null : "untracked";
-  if (Number(withoutLineEnd(size.stdout)) <= MAX_LFS_POINTER_BYTES) {
-    const { stdout } = await git(["cat-file", "blob", blob]);
-    const [, sha256, bytes] = LFS_POINTER.exec(stdout.toString("latin1")) ?? [];
+): Promise<FileContent | null> {
+  const { id, folder } = blob;
+  const size = await runGit(["cat-file", "-s", id], folder, environment);
+  if (size.ok && Number(withoutLineEnd(size.stdout)) <= MAX_LFS_POINTER_BYTES) {
+    const pointer = await readBlob(blob, environment);
+    const [, sha256, bytes] = LFS_POINTER.exec(pointer.toString("latin1")) ?? [];
     if (sha256 !== undefined) return { bytes: Number(bytes), sha256 };
   }
-  const child = startGit(["cat-file", "blob", blob], root, environment);
+  const child = startGit(["cat-file", "blob", id], folder, environment);
   child.stdin.end();
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve).on("error", () => resolve(null)));
   try {
@@ -295,9 +255,11 @@ export function workTreeOf(folder: string): string {
   }
 }
 
-/** A path as git takes it where it is called. @param folder where that is asked for */
-function pathInTree(path: string, folder: string = dirname(path)): string {
-  return relative(workTreeOf(folder), path).split(sep).join("/");
+/** A path as git takes it where it is called, in the folder of the path. */
+function pathInTree(path: string): string {
+  return relative(workTreeOf(dirname(path)), path)
+    .split(sep)
+    .join("/");
 }
 
 function runGit(

@@ -8,7 +8,7 @@ import { compareText, groupBy } from "../model/text.ts";
 
 /**
  * Compares what is declared and removed, once everything is expanded: a variable, a default, a record set or a zone file counts wherever it is
- * used. The place in a file and the order of keys do not count. What a new consent may free is changed, too, and so may be what follows a file.
+ * used. The place in a file and the order of keys do not count. What a new consent may free is changed, too, and so may be what is made of a file.
  * Linear in what both hold, for each new consent.
  * @param name of the base, as it was given
  */
@@ -19,10 +19,9 @@ export function findChangedSince(name: string, desired: Desired, base: Desired):
   const consents = newConsents(desired, base);
   const isAllChanged =
     desired.owner !== base.owner || desired.account !== base.account || consents.length > MAX_NEW_CONSENTS;
+  const uploads = new Set((desired.files ?? []).map(({ address }) => address));
   const isChanged = (address: Address): boolean =>
-    isAllChanged ||
-    (now.get(address) ?? []).some((entry) => "followsFile" in entry) ||
-    !isSameValue(now.get(address) ?? [], before.get(address) ?? []);
+    isAllChanged || uploads.has(address) || !isSameValue(now.get(address) ?? [], before.get(address) ?? []);
   const freed = consents.slice(0, MAX_NEW_CONSENTS).flatMap((glob) => rootsWithin(glob, addresses));
   return { name, addresses: [...new Set([...addresses.filter(isChanged), ...freed])].sort(compareText) };
 }

@@ -5,7 +5,7 @@ import type { ConsentRule } from "../model/desired.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
 import type { Guard, Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
-import { escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
+import { compareNatural, escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
 import { expiredText } from "./headline.ts";
 import { escapeText } from "./terminal.ts";
 import { count, PENDING_MARK } from "./view.ts";
@@ -41,7 +41,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
         : `${address} is protected; set protect to false first, of the ${kinds.at(guard.address)?.words[0]} or of its ${around.words[0]}`;
     }
     case "max-changes":
-      return `${guard.count ?? 0} changes are more than --max-changes ${guard.of ?? 0}`;
+      return `the plan has ${count(guard.count ?? 0, "change", "changes")}, and --max-changes allows ${guard.of ?? 0}`;
   }
 }
 
@@ -207,7 +207,8 @@ function partsOf(guards: readonly Guard[]): (readonly Guard[])[] {
     const endsSharings = first?.rule === "bulk" && first.count === null;
     const isFolded =
       FOLDED[first?.rule ?? "max-changes"] !== undefined && !endsSharings && group.length > MAX_UNFOLDED_GUARDS;
-    return isFolded ? [group] : group.map((guard) => [guard]);
+    if (!isFolded) return group.map((guard) => [guard]);
+    return [group.toSorted((a, b) => compareNatural(a.address, b.address))];
   });
 }
 

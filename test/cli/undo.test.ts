@@ -174,6 +174,16 @@ describe("an undo", () => {
     expect(await recordsOf(done.service, "new.example")).toHaveLength(2);
   });
 
+  it("warns of answers that stay in caches, as an apply does", async () => {
+    const before = BEFORE.replace("192.0.2.1, ttl_sec: 300", "192.0.2.1, ttl_sec: 86400");
+    const done = await applied({
+      before,
+      after: before.replace("192.0.2.1, ttl_sec: 86400", "192.0.2.9, ttl_sec: 86400"),
+    });
+    const { stdout } = await done.tenon("undo", "run.jsonl");
+    expect(stdout).toContain("Warning: caches keep the old domain/example.com/www/A until ");
+  });
+
   it("of very many objects alike gives one true reason for all of them, as refusal and as consent", async () => {
     const brands = (from: number, to: number, target: string) =>
       Array.from({ length: to - from }, (_, index) => {

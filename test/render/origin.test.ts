@@ -98,11 +98,11 @@ No changes. Your infrastructure matches the configuration.
       const found = (all: string) =>
         [...all.matchAll(/^ *(.*) \(already pending before this change\)$/gm)].map(([, what]) => what ?? "");
       expect(found(text)).toEqual(found(markdown));
-      return found(text).map((what) => /records of|NS|made anew|more than/.exec(what)?.[0] ?? what);
+      return found(text).map((what) => /records of|NS|made anew|--max-changes/.exec(what)?.[0] ?? what);
     };
     // What is only added has no part in what goes.
     expect(marked([old, www, ns, vpc, subnet], [old, ns, vpc])).toEqual(["records of", "NS", "made anew"]);
-    expect(marked([old, ns, vpc], [old, ns, vpc])).toEqual(["records of", "NS", "made anew", "more than"]);
+    expect(marked([old, ns, vpc], [old, ns, vpc])).toEqual(["records of", "NS", "made anew", "--max-changes"]);
     expect(marked([old, ns, vpc], [vpc])).toEqual(["made anew"]);
     const adopts = change("domain/a.example", "domain", { before: { owner: null }, after: { owner: "e" } });
     expect(marked([adopts, old], [old])).toEqual([]);

@@ -314,7 +314,7 @@ test("a file of variables in a submodule is read as it was in the commit of the 
   await rm(objects, { recursive: true });
   const lacking = await run(plan, options);
   expect(lacking.code).toBe(1);
-  expect(lacking.stdout).toContain("whose commit at the base is not there");
+  expect(lacking.stdout).toContain("whose commit is not there");
 }, 120_000);
 
 test("manifests in a submodule are read as they were in the commit of the base, or the base is not used", async () => {

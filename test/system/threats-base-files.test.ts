@@ -1,0 +1,123 @@
+/** Files beside the manifests at a base: variables and images are those that a checkout of the base would have. */
+
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { here } from "../cli/here.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "../cli/run.ts";
+
+const IDENTITY = ["-c", "user.email=a@b.example", "-c", "user.name=a", "-c", "commit.gpgsign=false"];
+
+function git(cwd: string, ...args: readonly string[]): string {
+  const env = { PATH: process.env["PATH"] };
+  return execFileSync("git", [...IDENTITY, ...args], { cwd, encoding: "utf8", env }).trim();
+}
+
+/** All files and links as they are, on a branch of their own. */
+function commit(cwd: string, branch: string): void {
+  git(cwd, "switch", "--quiet", "--create", branch);
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", branch);
+}
+
+const WITH_IP = `${PROJECT.replace("192.0.2.1", '"${var.ip}"')}variables: { ip: {} }\n`;
+const ip = (last: number): string => `ip: 192.0.2.${last}\n`;
+
+test("a file of variables that is a link at the base is what the link led to, and never the text of the link", async () => {
+  const options = { env: envOf(await emulator()) };
+  const forged = "ip: 192.0.2.8";
+  for (const target of [forged, "values.yaml", `../${forged}`]) {
+    const cwd = await folder({ "a/tenon.yaml": WITH_IP });
+    await writeFile(join(cwd, "a", target), ip(1));
+    await symlink(target, join(cwd, "a/v.yaml"));
+    git(cwd, "init", "--quiet");
+    commit(cwd, "main");
+    await writeFile(join(cwd, "a", target), ip(8));
+    commit(cwd, "change");
+    const plan = (...more: readonly string[]) =>
+      here(["plan", "a", "--var-file", "a/v.yaml", ...more], { ...options, cwd });
+    const based = await plan("--base", "main");
+    expect([based.code, based.stderr]).toEqual([0, ""]);
+    expect(based.stdout).toMatch(/This change, [\s\S]*\+ www A 192\.0\.2\.8[\s\S]*Already pending/);
+    expect((await plan("--changed-since", "main")).stdout).toContain("was read: 1 domain.");
+    // A link that led nowhere is no file.
+    await rm(join(cwd, "a", target));
+    commit(cwd, "dangling");
+    await writeFile(join(cwd, "a", target), ip(8));
+    commit(cwd, "mended");
+    expect((await plan("--base", "dangling")).stdout).toContain("the base dangling is invalid");
+  }
+});
+
+test("a file of variables outside the project's folder is that of the checkout which the base's folder lies in", async () => {
+  const options = { env: envOf(await emulator()) };
+  const cwd = await folder({ "infra/tenon.yaml": WITH_IP, "vars/prod.yaml": ip(1) });
+  git(cwd, "init", "--quiet");
+  commit(cwd, "main");
+  const other = await folder({});
+  git(cwd, "worktree", "add", "--quiet", "--detach", join(other, "checkout"), "main");
+  for (const name of ["infra/tenon.yaml", "vars/prod.yaml"]) {
+    await mkdir(join(other, "copy", dirname(name)), { recursive: true });
+    await writeFile(join(other, "copy", name), name.startsWith("vars") ? ip(1) : WITH_IP);
+  }
+  await writeFile(join(cwd, "vars/prod.yaml"), ip(8));
+  commit(cwd, "change");
+  const plan = (...more: readonly string[]) =>
+    here(["plan", "infra", "--var-file", "vars/prod.yaml", ...more], { ...options, cwd });
+  for (const base of [join(other, "checkout/infra"), join(other, "copy/infra/tenon.yaml")]) {
+    const based = await plan("--base", base);
+    expect([based.code, based.stderr]).toEqual([0, ""]);
+    expect(based.stdout).toMatch(/This change, [\s\S]*\+ www A 192\.0\.2\.8[\s\S]*Already pending/);
+    expect((await plan("--changed-since", base)).stdout).toMatch(/was\s+read: 1 domain\./);
+  }
+  // The project alone says nothing of it; that another name stands in its way neither.
+  await rm(join(other, "copy/vars"), { recursive: true });
+  await writeFile(join(other, "tenon.yaml"), WITH_IP);
+  for (const base of [join(other, "copy/infra"), other]) {
+    for (const flag of ["--base", "--changed-since"])
+      expectPlain(await plan(flag, base), 1, ["it has no vars/prod.yaml", "Give a git ref"]);
+  }
+  // What no commit holds is no part of the change.
+  await writeFile(join(cwd, ".git/info/exclude"), "secret.yaml\n");
+  await writeFile(join(cwd, "secret.yaml"), ip(8));
+  const secret = await here(["plan", "infra", "--var-file", "secret.yaml", "--base", other], { ...options, cwd });
+  expect([secret.code, secret.stdout]).toEqual([0, expect.stringContaining("Already pending")]);
+});
+
+test("an image that is a link at the base is what the link led to, and its text no pointer to another file", async () => {
+  const images = "images: [{ label: golden, upload: { file: golden.img.gz, region: us-east } }]\n";
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\n${images}` });
+  const [good, evil] = [gzipSync(Buffer.alloc(4096, 1)), gzipSync(Buffer.alloc(4096, 2))];
+  const digest = createHash("sha256").update(evil).digest("hex");
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${digest}\nsize ${evil.length}\n`;
+  await mkdir(join(cwd, dirname(pointer)), { recursive: true });
+  await writeFile(join(cwd, pointer), good);
+  await symlink(pointer, join(cwd, "golden.img.gz"));
+  git(cwd, "init", "--quiet");
+  commit(cwd, "main");
+  const options = { cwd, env: envOf(await emulator()) };
+  expect((await here(["plan", "--base", "main"], options)).stdout).toContain(
+    "This change, compared with main: nothing",
+  );
+  await writeFile(join(cwd, pointer), evil);
+  commit(cwd, "change");
+  const { code, stdout } = await here(["plan", "--base", "main"], options);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/This change, compared with main:\n\n\+ image golden/)]);
+});
+
+test("an image that is to be uploaded is read even if its entry is the same: its file may hold something else", async () => {
+  const image = "tenon: 1\nimages: [{ label: golden, upload: { file: golden.img.gz, region: us-east } }]\n";
+  const files = [
+    ...["main", "head"].flatMap((name) => [[`${name}/tenon.yaml`, "tenon: 1\nowner: edge\nfiles: [image.yaml]\n"]]),
+    ...["main", "head"].map((name) => [`${name}/image.yaml`, image]),
+  ];
+  const place = await folder(Object.fromEntries(files));
+  for (const [index, name] of ["main", "head"].entries())
+    await writeFile(join(place, name, "golden.img.gz"), gzipSync(Buffer.alloc(4096, index)));
+  const options = { cwd: join(place, "head"), env: envOf(await emulator()) };
+  const { stdout } = await here(["plan", "--changed-since", "../main"], options);
+  expect(stdout).toMatch(/This change, compared with \.\.\/main:\n\n\+ image golden/);
+});
