@@ -247,12 +247,14 @@ async function variablesIn(
   const own = await placeOf(file);
   const base = await realpath(await folderOf(name));
   const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => null)) !== null;
+  const [top, baseTop] = [await topOf(project.root, environment), await topOf(base, environment)];
+  // No commit can change it, as of one that a pipeline makes.
+  if (top !== null && !(await isTrackedIn(own, top, environment))) return file;
   if (isWithin(own, project.root)) {
     const former = join(base, relative(project.root, own));
     return (await isThere(former)) ? former : null;
   }
-  const [top, baseTop] = [await topOf(project.root, environment), await topOf(base, environment)];
-  if (top === null || top === baseTop || !(await isTrackedIn(own, top, environment))) return file;
+  if (top === null || top === baseTop) return file;
   const place = sep + relative(top, project.root);
   if (base.endsWith(place)) {
     const formerTop = base.slice(0, -place.length);

@@ -71,7 +71,7 @@ export async function parseFile(file: string, text: string, context: ParseContex
       report(diagnostic);
     },
   };
-  const tree = readCommonYaml(file, text, places);
+  const tree = ODD_BREAK.test(text) ? null : readCommonYaml(file, text, places);
   const result =
     tree === null
       ? parseWithLibrary(file, text, { ...noting, yaml: await import("yaml") })
@@ -80,6 +80,9 @@ export async function parseFile(file: string, text: string, context: ParseContex
   if (parsed !== undefined) parsed.keep(file, { text, tree: found, damaged, problems });
   return result;
 }
+
+/** A carriage return alone ends a line (YAML 1.2.2, 5.4), but no comment for the library; the others end one for readers of YAML 1.1, and in editors. */
+const ODD_BREAK = /\r(?!\n)|[\v\f\x85\u2028\u2029]/;
 
 /** A file as it was parsed. */
 export interface KeptFile extends Omit<ParsedFile, "file"> {
@@ -166,6 +169,11 @@ export function parseWithLibrary(file: string, text: string, context: LibraryCon
     context.report(emptyFile(file, kind));
     return nothing;
   }
+  const stray = text.search(/\r(?!\n)/);
+  if (stray !== -1) {
+    context.report(oddBreak(file, stray, text));
+    return nothing;
+  }
   const documents = compose(file, text, context);
   const document = documents?.[0];
   if (documents === null || document === undefined) return nothing;
@@ -214,6 +222,11 @@ function compose(file: string, text: string, context: LibraryContext): Document.
   const mostValues = Math.max(MAX_SHORT_FILE_VALUES, text.length / MIN_CHARACTERS_PER_VALUE);
   let valueCount = 0;
   for (const lexeme of new Lexer().lex(text)) {
+    const odd = mistakes.isText || !lexeme.startsWith("#") ? -1 : lexeme.search(ODD_BREAK);
+    if (odd !== -1) {
+      context.report(oddBreak(file, parser.offset + odd, text));
+      return null;
+    }
     compose(parser.next(lexeme));
     // Each is an error of the library, which has them all at the end of the document.
     if (mistakes.countAfter(lexeme) > MAX_SYNTAX_MISTAKES) break;
@@ -249,9 +262,14 @@ class SyntaxMistakes {
   #isEmpty = false;
   isAlias = false;
 
+  /** Whether the next lexeme is the text of a scalar, whatever it looks like. */
+  get isText(): boolean {
+    return this.#last === SCALAR_LEXEME;
+  }
+
   /** @returns how many there were so far */
   countAfter(lexeme: string): number {
-    const isText = this.#last === SCALAR_LEXEME;
+    const { isText } = this;
     this.isAlias = !isText && lexeme.startsWith("*");
     if (!isText) this.#look(lexeme);
     else this.#isEmpty = false;
@@ -479,6 +497,17 @@ function notMapping(
   const detail = `${noun} is a mapping whose keys are ${keys}.`;
   const summary = `not ${noun.toLowerCase()}`;
   return syntax("not-a-manifest", summary, detail, `Start it with \`${first}\`.`, { file, start: from, end: to });
+}
+
+function oddBreak(file: string, offset: number, text: string): Diagnostic {
+  const character = (text.codePointAt(offset) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return syntax(
+    "odd-line-break",
+    `U+${character} stands in the file, which ends a line for some readers only`,
+    "What follows would be part of a comment or a text to one reader, and a line of its own to another.",
+    "End lines with a line feed, with or without a carriage return before it. In a text in double quotes write \\r or \\u2028.",
+    { file, start: offset, end: offset + 1 },
+  );
 }
 
 function nestedTooDeep(file: string, offset: number): Diagnostic {

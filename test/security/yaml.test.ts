@@ -30,6 +30,22 @@ test("nesting of more than 64 levels is refused, in brackets, braces and indenta
   }
 });
 
+test("a break that ends a line for some readers only hides nothing behind a comment", async () => {
+  for (const odd of ["\r", "\v", "\f", "\x85", "\u2028", "\u2029"]) {
+    const text = `owner: edge #${odd}    until: 2020-01-01\n`;
+    expect([odd, codes(await loadText(text))]).toEqual([odd, ["odd-line-break"]]);
+  }
+  expect(codes(await loadText("owner: edge\rlint: { off: [a] }\n"))).toEqual(["odd-line-break"]);
+  // A text may hold any of them.
+  const texts = ['"a # b\u2028c"', "|\n        # a\u2028b\n", '"a\\rb"'];
+  for (const text of texts)
+    expect([text, codes(await loadText(`vpcs:\n  - label: a\n    region: x\n    description: ${text}\n`))]).toEqual([
+      text,
+      [],
+    ]);
+  expect(codes(await loadText("owner: edge # a\r\n# b\r\n"))).toEqual([]);
+});
+
 test("a merge key is a key like all others, and brings in nothing", async () => {
   const hidden = "x-base: &base { protect: true, region: us-east }\n";
   expect(codes(await loadText(`${hidden}vpcs: [{ label: a, region: us-east, <<: *base }]\n`))).toEqual(["unknown-key"]);

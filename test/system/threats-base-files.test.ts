@@ -80,11 +80,15 @@ test("a file of variables outside the project's folder is that of the checkout w
     for (const flag of ["--base", "--changed-since"])
       expectPlain(await plan(flag, base), 1, ["it has no vars/prod.yaml", "Give a git ref"]);
   }
-  // What no commit holds is no part of the change.
-  await writeFile(join(cwd, ".git/info/exclude"), "secret.yaml\n");
-  await writeFile(join(cwd, "secret.yaml"), ip(8));
-  const secret = await here(["plan", "infra", "--var-file", "secret.yaml", "--base", other], { ...options, cwd });
-  expect([secret.code, secret.stdout]).toEqual([0, expect.stringContaining("Already pending")]);
+  // What no commit holds is no part of the change, wherever it lies.
+  await writeFile(join(cwd, ".git/info/exclude"), "made.yaml\n");
+  await writeFile(join(cwd, "infra/tenon.yaml"), WITH_IP.replace("ip: {}", "ip: { default: 192.0.2.8 }"));
+  for (const file of ["made.yaml", "infra/made.yaml"]) {
+    await writeFile(join(cwd, file), ip(8));
+    const made = await here(["plan", "infra", "--var-file", file, "--base", other], { ...options, cwd });
+    expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("compared with")]);
+    expect(made.stdout).toMatch(/This change, compared with [^:]*: nothing/);
+  }
 });
 
 test("an image that is a link at the base is what the link led to, and its text no pointer to another file", async () => {
