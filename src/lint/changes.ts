@@ -1,10 +1,12 @@
-/** The lint rule for plans: answers that a plan changes or removes, and that caches keep for more than an hour. */
+/** The lint rules for plans: answers that caches keep for more than an hour, and records that come back by themselves. */
 
+import { writeRdata } from "../dns/record.ts";
+import type { Annotations } from "../model/annotations.ts";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Values } from "../model/resource.ts";
+import { domainAddress, recordAddress, type Values } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
-import { effectiveTtlSeconds, type RuleText } from "./rule.ts";
+import { effectiveTtlSeconds, type LintRecord, type RuleText } from "./rule.ts";
 
 /** Up to this TTL, waiting for caches is no trouble. */
 const LONG_TTL_SECONDS = 3_600;
@@ -116,4 +118,43 @@ function untilOf(now: number, ttlSeconds: number): string {
 
 function seconds(value: Values[string] | undefined): number {
   return typeof value === "number" ? value : 0;
+}
+
+export const COMES_BACK: RuleText = {
+  code: "comes-back",
+  severity: "warning",
+  finds: "in a plan: a record that comes back once the entry which overrides it expires",
+  why: "Plans change the record from that day on, without a consent, and without a change of the manifests.",
+  fix: "If that is not meant, take the `expires` off the entry, or the record out of the record set or zone file. `lint: { off: [comes-back] }` in the root file hides this.",
+};
+
+/** A zone's records, and those that come back as they expire. */
+interface ExpiringZone {
+  readonly domain: string;
+  readonly records: readonly (LintRecord & { readonly annotations?: Annotations })[] | null;
+  readonly later?: readonly LintRecord[];
+}
+
+/** A record's target is shown up to here. */
+const MAX_SHOWN_CHARACTERS = 60;
+
+/** Only the root file can switch it off: whoever writes the entry could otherwise hide what becomes of it. */
+export function lintExpiries(
+  { domain, records, later = [] }: ExpiringZone,
+  projectOff: readonly string[],
+): Diagnostic[] {
+  if (later.length === 0 || projectOff.includes(COMES_BACK.code)) return [];
+  const dates = new Map<string, string>();
+  for (const { name, type, annotations } of records ?? []) {
+    const [key, expires = ""] = [`${name} ${type}`, annotations?.expires];
+    if (expires > (dates.get(key) ?? "")) dates.set(key, expires);
+  }
+  return later.map((record) => {
+    const { name, type, target, span } = record;
+    const shown = target.length > MAX_SHOWN_CHARACTERS ? `${target.slice(0, MAX_SHOWN_CHARACTERS)}…` : target;
+    const where = recordAddress(domainAddress(domain), name, type);
+    const summary = `${where} is ${writeRdata(record, shown)} again after ${dates.get(`${name} ${type}`)}`;
+    const { code, severity, why, fix } = COMES_BACK;
+    return { code, severity, summary, detail: `The entry that overrides it expires then. ${why}`, fix, span };
+  });
 }

@@ -7,7 +7,7 @@ import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { NetworkSpec } from "../units/network/manifest.ts";
 import { isOthersName } from "../units/zone/sharing.ts";
 import type { ZoneSpec } from "../units/zone/spec.ts";
-import { lintChanges } from "./changes.ts";
+import { lintChanges, lintExpiries } from "./changes.ts";
 import type { LintZone, RuleText } from "./rule.ts";
 import type { DatedEntry } from "./rules/dates.ts";
 
@@ -70,7 +70,10 @@ function* datedEntries({ declared }: Desired): Generator<DatedEntry> {
   }
 }
 
-/** Warns of old answers that a plan's changes leave in caches, unless the project, the domain or the record switches the rule off. */
+/**
+ * Warns of old answers that a plan's changes leave in caches, unless the project, the domain or the record switches the rule off, and of records
+ * that come back by themselves.
+ */
 export function lintPlanned(changes: readonly Change[], desired: Desired, nowMilliseconds: number): Diagnostic[] {
   const byZone = new Map<string, readonly string[]>();
   const byRecord = new Map<string, readonly string[]>();
@@ -78,11 +81,13 @@ export function lintPlanned(changes: readonly Change[], desired: Desired, nowMil
     byZone.set(address, spec.lintOff);
     for (const { span, lintOff } of spec.records ?? []) if (lintOff.length > 0) byRecord.set(placeOf(span), lintOff);
   }
-  return lintChanges(changes, nowMilliseconds, ({ root, span }) => [
+  const cached = lintChanges(changes, nowMilliseconds, ({ root, span }) => [
     ...desired.lintOff,
     ...(byZone.get(root) ?? []),
     ...((span === null ? undefined : byRecord.get(placeOf(span))) ?? []),
   ]);
+  const comingBack = declaredZones(desired.declared).flatMap(({ spec }) => lintExpiries(spec, desired.lintOff));
+  return [...cached, ...comingBack];
 }
 
 function declaredZones(declared: readonly Declared[]): Declared<ZoneSpec>[] {

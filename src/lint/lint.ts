@@ -1,7 +1,7 @@
 /** Declared zones → their problems, beyond what the service itself would refuse. Pure, and linear in the records. */
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
-import { CACHED_TARGET } from "./changes.ts";
+import { CACHED_TARGET, COMES_BACK } from "./changes.ts";
 import {
   diagnose,
   type LintZone,
@@ -132,5 +132,6 @@ export const ALL_RULES: readonly RuleText[] = [
   CACHED_TARGET,
   REVIEW_DUE,
   EXPIRED_ENTRY,
+  COMES_BACK,
   UNKNOWN_LINT_CODE,
 ];

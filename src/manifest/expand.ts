@@ -36,6 +36,7 @@ import {
 } from "./limits.ts";
 import { newMapping, type Places } from "./positions.ts";
 import {
+  comingBack,
   type Layer,
   type LayerRecord,
   listOf,
@@ -79,7 +80,7 @@ interface ExpandInput {
 
 /**
  * Every domain of the project as an entry of its own: `domain` is one name, `records` is complete and plain, `expired` holds the records
- * whose entries have expired, and there is no `use`. An entry
+ * whose entries have expired, `later` those that come back as others expire, and there is no `use`. An entry
  * has its records until the next one is asked for, and those of the tree that it comes from are gone then: what a large project says takes
  * more memory than what is made of it.
  */
@@ -129,7 +130,7 @@ export async function* expandDomains(
 }
 
 function forgetRecords(entry: JsonObject): void {
-  for (const key of ["records", "expired"]) {
+  for (const key of ["records", "expired", "later"]) {
     if (Object.hasOwn(entry, key)) (entry as Record<string, Json>)[key] = null;
   }
 }
@@ -276,13 +277,16 @@ async function expandDomain(
   if (!limits.takeZoneFile(expanded, fromFile)) return "reported";
   const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
   const records = [...overlay(layers, zone, context)];
-  if (records.length + expired.length > left) return "too-many-records";
+  const later = comingBack(layers, records, zone);
+  const count = records.length + expired.length + later.length;
+  if (count > left) return "too-many-records";
   if (!limits.takeLabels(expanded, records)) return "reported";
   places.make(records, places.span(entry));
   // Records of the zone file stay as they were read; the zone's unit takes both forms.
   expanded["records"] = records as readonly object[] as readonly JsonObject[];
   if (expired.length > 0) expanded["expired"] = expired;
-  return { entry: expanded, count: records.length + expired.length };
+  if (later.length > 0) expanded["later"] = later as readonly object[] as readonly JsonObject[];
+  return { entry: expanded, count };
 }
 
 /** What `${zone}` stands for. */

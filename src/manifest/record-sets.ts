@@ -181,6 +181,30 @@ export function overlay(
   return filled.flatMap(({ records }) => records.filter((record) => kept.has(record)));
 }
 
+/**
+ * The records that come back as others expire: those that these override, layer by layer up to an override that stays.
+ * @param remaining what `overlay` has left of the layers
+ */
+export function comingBack(layers: readonly Layer[], remaining: readonly LayerRecord[], zone: string): LayerRecord[] {
+  const dated = new Set(remaining.flatMap((record) => (hasExpiry(record) ? [identity(record, zone)] : [])));
+  if (dated.size === 0) return [];
+  const kept = new Set(remaining);
+  const latestFirst = layers.map((layer) => rrsetsOf(layer, zone)).reverse();
+  return [...dated].flatMap((key) => {
+    const found: LayerRecord[] = [];
+    for (const rrsets of latestFirst) {
+      const records = rrsets.get(key)?.records ?? [];
+      for (const record of records) if (!kept.has(record)) found.push(record);
+      if (records.some((record) => overrideOf(record) === true && !hasExpiry(record))) break;
+    }
+    return found;
+  });
+}
+
+function hasExpiry(record: LayerRecord): boolean {
+  return typeof (record as JsonObject)["expires"] === "string";
+}
+
 function rrsetsOf({ origin, records }: Layer, zone: string): Map<string, Rrset> {
   const rrsets = new Map<string, Rrset>();
   for (const record of records) {

@@ -1,7 +1,7 @@
 /** Every rule speaks where it must, is silent where it must be, and can be switched off for a record, a domain and the project. */
 
 import { describe, expect, test } from "vitest";
-import { CACHED_TARGET } from "../../src/lint/changes.ts";
+import { CACHED_TARGET, COMES_BACK } from "../../src/lint/changes.ts";
 import { ALL_RULES, ZONE_RULES } from "../../src/lint/lint.ts";
 import { UNKNOWN_LINT_CODE, ZONE_FILE_APEX_NS, ZONE_FILE_SIGNING, ZONE_FILE_SOA } from "../../src/lint/rule.ts";
 import { EXPIRED_ENTRY, REVIEW_DUE } from "../../src/lint/rules/dates.ts";
@@ -22,6 +22,7 @@ test("every rule has cases, and every case a rule", () => {
     CACHED_TARGET,
     REVIEW_DUE,
     EXPIRED_ENTRY,
+    COMES_BACK,
     UNKNOWN_LINT_CODE,
   ]);
   expect(new Set(ALL_RULES.map(({ code }) => code)).size).toBe(ALL_RULES.length);

@@ -36,7 +36,9 @@ export function loadZone(entry: ExpandedDomain, context: LoadContext): Declared<
   const createFrom = part === undefined ? loadCreateFrom(entry, zoneContext) : null;
   checkIgnore(ignore, zoneContext);
   const records = loadRecords(entry, entry.type === "slave" && part === undefined, ignore, zoneContext);
-  const expired = records === null ? [] : (entry.expired ?? []).flatMap((record) => loadRecord(record, zoneContext));
+  const [expired, later] = [entry.expired, entry.later].map((entries) =>
+    records === null ? [] : loadEntries(entries ?? [], zoneContext),
+  ) as [RecordSpec[], RecordSpec[]];
   const division = { ...(part === undefined ? {} : { part }), ...(sharedWith === undefined ? {} : { sharedWith }) };
   checkDivision(records ?? [], division, zoneContext);
   return {
@@ -55,6 +57,7 @@ export function loadZone(entry: ExpandedDomain, context: LoadContext): Declared<
       fields,
       records,
       ...(expired.length === 0 ? {} : { expired }),
+      ...(later.length === 0 ? {} : { later }),
       ignore,
       policy: entry.records_policy ?? "authoritative",
       createFrom,
@@ -85,12 +88,16 @@ function loadRecords(
     if (span !== null) context.error(recordsOnSlave(span, context));
     return null;
   }
-  const firstWithTtl = new Map<number, Span>();
-  const records = entries.flatMap((record) =>
-    "span" in record ? [loadFileRecord(record, firstWithTtl, context)] : loadRecord(record, context),
-  );
+  const records = loadEntries(entries, context);
   checkRecords(records, ignore, context.span(entry, "domain"), context);
   return records;
+}
+
+function loadEntries(entries: NonNullable<ExpandedDomain["records"]>, context: ZoneContext): RecordSpec[] {
+  const firstWithTtl = new Map<number, Span>();
+  return entries.flatMap((record) =>
+    "span" in record ? [loadFileRecord(record, firstWithTtl, context)] : loadRecord(record, context),
+  );
 }
 
 function recordsOnSlave(span: Span, context: ZoneContext): Omit<Diagnostic, "severity" | "address"> {

@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { here } from "../cli/here.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
+
+const ROOT = "tenon: 1\nowner: edge\nfiles: [zones/*.yaml]\n";
+const SETS = `record_sets:
+  first:
+    - { type: A, name: login, target: 203.0.113.66 }
+    - { type: MX, target: mx.evil.example., priority: 10 }
+    - { type: TXT, name: long, target: ${"x".repeat(200)} }
+  second:
+    - { type: A, name: login, target: 192.0.2.1, override: true }
+    - { type: A, name: shop, target: 192.0.2.7 }
+`;
+
+function zones(records: string, more = "", sets = SETS): string {
+  const zone = `type: master, soa_email: a@example.com${more}, records: [${records}]`;
+  return `tenon: 1\n${sets}domains: [{ domain: bank.example, ${zone} }]\n`;
+}
+
+const LOGIN = "{ type: A, name: login, target: 192.0.2.1";
+const MAIL = "{ type: MX, target: mail.bank.example., priority: 10";
+const BEFORE = zones(`${LOGIN} }, ${MAIL} }`, "", "");
+
+async function plansOf(after: string, root = ROOT): Promise<string[]> {
+  const place = await folder({
+    ...{ "main/tenon.yaml": ROOT, "main/zones/a.yaml": BEFORE },
+    ...{ "head/tenon.yaml": root, "head/zones/a.yaml": after },
+  });
+  const options = { cwd: join(place, "head"), env: envOf(await emulator()) };
+  expect((await here(["apply", "--yes"], { ...options, cwd: join(place, "main") })).code).toBe(0);
+  const flags = [[], ["--base", "../main"], ["--changed-since", "../main"], ["--format", "markdown"]];
+  const plans: string[] = [];
+  for (const more of flags) {
+    const { code, stdout } = await here(["plan", ...more], options);
+    expect(code).toBe(0);
+    plans.push(stdout.replace(/\n +/g, " "));
+  }
+  return plans;
+}
+
+const SWAPS = ["login/A is 203.0.113.66", "@/MX is 10 mx.evil.example"].map(
+  (record) => `domain/bank.example/${record} again after 2099-01-31`,
+);
+
+test("what comes back as the entry that overrides it expires stands in the plan of the change that brings it", async () => {
+  const dated = "override: true, expires: 2099-01-31, lint: { off: [comes-back, expired-entry] }";
+  const hidden = ", use: [first], lint: { off: [comes-back, cached-target] }";
+  for (const plan of await plansOf(zones(`${LOGIN}, ${dated} }, ${MAIL}, ${dated} }`, hidden)))
+    for (const swap of SWAPS) expect(plan).toContain(swap);
+  // The record of a set that overrides another one may be what expires.
+  const sets = SETS.replace("192.0.2.1, override: true", "192.0.2.1, override: true, expires: 2099-01-31");
+  for (const plan of await plansOf(zones(`${MAIL}, override: true }`, ", use: [first, second]", sets))) {
+    expect(plan).toContain(SWAPS[0]);
+    expect(plan).not.toContain(SWAPS[1]);
+  }
+  // Long texts are shown in part.
+  const long = `{ type: TXT, name: long, target: y, ${dated} }`;
+  const entries = `${LOGIN}, override: true }, ${MAIL}, override: true }, ${long}`;
+  for (const plan of await plansOf(zones(entries, ", use: [first]"))) expect(plan).toMatch(/long\/TXT is x{60}… again/);
+});
+
+test("nothing is said of what stays overridden, nor where the root file switches the rule off", async () => {
+  const dated = "override: true, expires: 2099-01-31";
+  // The second set still overrides the first one, and the record of another name expires.
+  const records = `${MAIL}, override: true }, { type: A, name: shop, target: 192.0.2.8, ${dated} }`;
+  for (const plan of await plansOf(zones(records, ", use: [first, second]"))) {
+    expect(plan).toContain("domain/bank.example/shop/A is 192.0.2.7 again after 2099-01-31");
+    expect(plan).not.toContain("is 203.0.113.66 again");
+  }
+  const off = `${ROOT}lint: { off: [comes-back] }\n`;
+  for (const plan of await plansOf(zones(`${LOGIN}, ${dated} }, ${MAIL}, ${dated} }`, ", use: [first]"), off))
+    expect(plan).not.toContain("again after");
+});
