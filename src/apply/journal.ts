@@ -56,7 +56,8 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
     await journal.close();
     return unwritable(path, problem);
   } catch (error) {
-    return unwritable(prepared.place.file, describe(error));
+    const isFolder = (error as NodeJS.ErrnoException).code === "EISDIR";
+    return unwritable(prepared.place.file, isFolder ? "it is a folder" : describe(error));
   }
 }
 

@@ -367,7 +367,9 @@ function explain(problem: PatternProblem, pattern: string): Diagnostic {
       };
     }
     case "no-match": {
-      const detail = isGlob(pattern) ? "No file of the project fits the pattern." : "There is no such file.";
+      const detail = isGlob(pattern)
+        ? "No file of the project fits the pattern, which leads through no symbolic link to a folder."
+        : "There is no such file.";
       return {
         code: "no-match",
         severity: "warning",

@@ -159,6 +159,8 @@ describe("tenon plan --base", () => {
       const { code, stdout, stderr } = await here(["plan", "--base", "main", "--format", format], options);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(stdout).toContain("the base main is invalid");
+      // What is folded is not read.
+      if (format === "markdown") expect(stdout).toMatch(/^.*\n\n\*\*The base was not used:\*\*/);
       expect(stdout.match(/\S*tenon\.yaml:\d+:\d+/g)?.every((place) => place.startsWith("main:"))).toBe(true);
     }
     // It bounds an apply like any other.

@@ -1,6 +1,7 @@
 /** Plan, report and drift as markdown, within the size of a comment on a pull request. Text from others has no effect in it. */
 
 import { type Change, type Drift, type DriftStatus, hasDrift } from "../../model/change.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Kinds } from "../../model/kind.ts";
 import { type Plan, type Summary, summarise } from "../../model/plan.ts";
 import type { ChangeOutcome, Report } from "../../model/report.ts";
@@ -130,6 +131,12 @@ function listsBefore(plan: Plan, view: PlanView, kinds: Kinds): List[] {
       "never",
     ),
     list("Apply would refuse this plan:", askedOf(view.refusing, plan, kinds).map(askedLines), 10_000, "never"),
+    list(
+      "The base was not used:",
+      groupAlike(plan.warnings.filter(isOfBase), () => "").flatMap(alikeEntries),
+      2_000,
+      "never",
+    ),
     list("Blocked:", blockedAlike(blocked).map(blockLines), 8_000, "never"),
     list(
       GAPS_HEADING,
@@ -139,9 +146,15 @@ function listsBefore(plan: Plan, view: PlanView, kinds: Kinds): List[] {
   ];
 }
 
+/** Without its base a plan says nothing of what a change brings. */
+function isOfBase({ code }: Diagnostic): boolean {
+  return code === "base-invalid";
+}
+
 /** After the changes. Warnings are many and much alike: folded, so that they bury nothing. */
 function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
-  const warnings = groupAlike(plan.warnings, warningMarks(plan));
+  const others = plan.warnings.filter((warning) => !isOfBase(warning));
+  const warnings = groupAlike(others, warningMarks(plan));
   return [
     list("Image families:", familyTexts(plan).map(familyLines), 6_000),
     list(
