@@ -404,7 +404,7 @@ function differences(plan: Plan, reviewed: Plan): Diagnostic[] {
   return findUnreviewed(plan, reviewed).map(({ key, address }) => ({
     code: "not-reviewed",
     severity: "error",
-    summary: `the reviewed plan does not show the change of ${key}`,
+    summary: `the reviewed plan does not cover the change of ${key}`,
     detail: "Nothing was done.",
     fix: "Review a new plan.",
     address,

@@ -97,7 +97,7 @@ function sayRefused(terminal: Terminal, summary: string): void {
 }
 
 function sayUnreviewed(terminal: Terminal, changes: readonly Change[]): void {
-  sayRefused(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
+  sayRefused(terminal, "this plan is not within the reviewed one; nothing was done. It does not cover:");
   terminal.say(renderUnreviewedText(changes));
   terminal.say("  Review a new plan: tenon plan --out FILE\n");
 }

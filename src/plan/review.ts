@@ -35,8 +35,7 @@ export function exceedsReviewedPlan(
   );
   const hasNoIdentity = ({ kind }: ReviewedChange) => kinds.of(kind).identifiedByValues === true;
   const values = new ValueEffects(reviewed.filter(hasNoIdentity), changes.filter(hasNoIdentity));
-  const replaced = replacedObjects(reviewed, changes);
-  const uncopied = uncopiedSources(file, changes);
+  const mustStay = staysForMissing(file, changes, kinds);
   const elsewhere = otherRoots(reviewed, changes, kinds);
   return changes.filter((change) => {
     if (change.action === "no-op" || change.blocked !== null) return false;
@@ -44,9 +43,7 @@ export function exceedsReviewedPlan(
     if (hasNoIdentity(change)) return !values.cover(change);
     if (isRestOf(shown.get(keyOf(change.kind, change.replacedBy ?? "")) ?? [], change)) return false;
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
-    if (change.action === "delete" && uncopied.has(change.address)) return true;
-    const shownReplace = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
-    if (shownReplace !== undefined && !isFinishedSince(shownReplace, change)) return false;
+    if (change.action === "delete" && mustStay(change)) return true;
     // A delete is covered by that of the same object alone, and thousands of objects may have one address.
     const same = change.action === "delete" ? (deleted.get(idKeyOf(change)) ?? []) : candidates;
     return !same.some((candidate) => covers(candidate, change));
@@ -78,40 +75,35 @@ function isUnclear({ blocked }: ReviewedChange): boolean {
 }
 
 /**
- * Replaces that were shown and whose new object exists by now or is made by this plan, keyed by the old object. The review of such a
- * replace permits a separate delete of the old object.
- */
-function replacedObjects(
-  reviewed: readonly ReviewedChange[],
-  changes: readonly Change[],
-): ReadonlyMap<string, ReviewedChange> {
-  const current = new Map(changes.map((change) => [keyOf(change.kind, change.address), change]));
-  const isReplaced = ({ kind, address, id, after }: ReviewedChange) => {
-    const now = current.get(keyOf(kind, address));
-    return now !== undefined && now.id !== id && now.after !== null && isEqual(now.after["label"], after?.["label"]);
-  };
-  const replaces = reviewed.filter((change) => change.action === "replace" && isReplaced(change));
-  return new Map(replaces.map((change) => [keyOf(change.kind, String(change.id)), change]));
-}
-
-/**
- * Addresses of domains that must not be deleted: each was shown as the source of a clone that this run does not make. A domain with the
- * clone's name may exist by now, but somebody else may have made it, even if it has the project's tag. Then the source would be deleted
- * without having been cloned.
+ * Whether an object must stay because the file shows another one for it that this run does not make. One of that name may exist by now, but
+ * somebody else may have made it, even if it has the project's tag. The source of a clone stays, as it would go without having been cloned,
+ * and so does each object of a kind that cannot be remade: a plan deletes none of them before all new ones are there.
  *
  * @param file all changes of the plan file, those of unclear roots as well
  */
-function uncopiedSources(file: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<Address> {
-  const clones = file.flatMap((change) => {
-    const from = change.action === "create" ? change.after?.["create_from"] : undefined;
-    const source = isJsonObject(from) ? from["clone"] : undefined;
-    return typeof source === "string" ? [{ address: change.address, source: domainAddress(source) }] : [];
-  });
-  if (clones.length === 0) return new Set();
+function staysForMissing(
+  file: readonly ReviewedChange[],
+  changes: readonly Change[],
+  kinds: Kinds,
+): (change: Change) => boolean {
   const made = new Set(
-    changes.filter(({ action, blocked }) => action === "create" && blocked === null).map(({ address }) => address),
+    changes.filter((change) => makes(change) && change.blocked === null).map(({ address }) => address),
   );
-  return new Set(clones.filter(({ address }) => !made.has(address)).map(({ source }) => source));
+  const missing = file.filter((change) => isToBeMade(change) && !made.has(change.address));
+  const sources = new Set(missing.flatMap(sourceOfClone));
+  const irreplaceable = new Set(missing.flatMap(({ kind }) => (kinds.of(kind).cannotBeRemade ? [kind] : [])));
+  return ({ kind, address }) => sources.has(address) || irreplaceable.has(kind);
+}
+
+/** What is blocked is not there yet either: it may wait for what somebody else has begun under its name. */
+function isToBeMade(shown: ReviewedChange): boolean {
+  return makes(shown) || (shown.blocked !== null && shown.after !== null);
+}
+
+function sourceOfClone({ action, after }: ReviewedChange): Address[] {
+  const from = action === "create" ? after?.["create_from"] : undefined;
+  const source = isJsonObject(from) ? from["clone"] : undefined;
+  return typeof source === "string" ? [domainAddress(source)] : [];
 }
 
 /**

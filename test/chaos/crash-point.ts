@@ -1,4 +1,4 @@
-/** An apply without a crash, and then the same with one at each point, followed by what a pipeline does: the same again. */
+/** An apply without a crash, and then the same with one at each point, followed by what a pipeline does: the same again, or a plan anew. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -80,6 +80,12 @@ export async function crashAt(baseline: Baseline, at: CrashPoint): Promise<numbe
     if (concurrency === 1) expect(run.proxy.reached.length).toBe(reachedAt(baseline, at));
     const allowed = hasOpenUpload(run.proxy.reached) ? RESTARTED_UPLOAD_REQUESTS : REPEATED_REQUESTS;
     run.proxy.set(null);
+    if (needsNewReview(baseline, run)) {
+      const sent = run.proxy.reached.length;
+      expectCode(await run.run(applyArgs(scenario, concurrency)), 5);
+      expect(run.proxy.reached.length).toBe(sent);
+      expectCode(await run.run(["plan", "--out", PLAN_FILE, ...scenario.flags]), 0);
+    }
     expectCode(await run.run(applyArgs(scenario, concurrency)), 0);
     expectCode(await run.run(["plan", "--detailed-exitcode", ...scenario.flags]), 0);
     const seen = await run.seen();
@@ -94,6 +100,13 @@ export async function crashAt(baseline: Baseline, at: CrashPoint): Promise<numbe
   } finally {
     await run.close();
   }
+}
+
+/** Whether a new image is there and an old one as well: no plan file that shows the new one to be made lets the old one go now. */
+function needsNewReview({ scenario, mutations }: Baseline, { folder, proxy }: CrashRun): boolean {
+  const done = new Set(proxy.reached.map((mutation) => stepOf(folder, mutation)));
+  const isMade = [...done].some((step) => step.startsWith("upload image/"));
+  return scenario.reviewed && isMade && mutations.some((step) => step.startsWith("delete image/") && !done.has(step));
 }
 
 /** How many requests the service has got by then, if they are sent one after the other. */

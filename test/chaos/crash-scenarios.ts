@@ -238,7 +238,7 @@ ${family === "" ? "allow: [{ replace: image/month-1 }]" : ""}
   ),
 ) as [Scenario, Scenario];
 
-/** A plan that was reviewed once carries through the crash: replaced, renamed, filled, uploaded and adopted within its bound. */
+/** A plan that was reviewed once carries through the crash where no image goes: replaced, renamed, filled, uploaded and adopted within its bound. */
 const REVIEWED = scenario(
   "reviewed",
   {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -313,6 +314,91 @@ domains: [{ domain: new.example, create_from: { clone: old.example } }]
     expect(writes(service)).toEqual([]);
   }
 });
+
+const BUILD = gzipSync("the new build");
+const [OLD_TAG, BUILD_TAG] = [gzipSync("the old build"), BUILD].map(
+  (content) => `[tenon:edge sha256:${createHash("sha256").update(content).digest("hex").slice(0, 16)}]`,
+) as [string, string];
+const UPLOAD = "upload: { file: g.img.gz, region: us-east }";
+
+/** What the rest of a plan file says that shows an image to be made, and another one to go: the image that goes, and the one that is made. */
+const ROLLS = [
+  [
+    "a new month",
+    "owner: edge",
+    `{ label: g-2, family: g, keep: 1, ${UPLOAD} }`,
+    "g-1 [tenon:edge]",
+    "g-2 [tenon:edge]",
+  ],
+  ["a tracked file", "owner: edge", `{ label: g-1, track: content, ${UPLOAD} }`, `g-1 ${OLD_TAG}`, `g-1 ${BUILD_TAG}`],
+  [
+    "a tracked file of a family",
+    "owner: edge",
+    `{ label: g-1, family: g, keep: 2, track: content, ${UPLOAD} }`,
+    `g-1 ${OLD_TAG}`,
+    `g-1 ${BUILD_TAG}`,
+  ],
+  ["another label", "owner: edge", `{ label: base, ${UPLOAD} }`, "g-1 [tenon:edge]", "base [tenon:edge]"],
+  ["no owner", "removed: [{ image: g-1 }]", `{ label: base, ${UPLOAD} }`, "g-1 x", "base "],
+] as const;
+const ROLL_CONSENTS = ["--allow", "replace=image/g-1", "--allow", "delete=image/g-1"];
+
+test("an image that the plan shows to go stays once somebody else has made the one that the plan shows to be made", async () => {
+  for (const [what, root, entry, old, theirs] of ROLLS) {
+    const { service, options } = await rollOf(root, entry, old);
+    const review = await run(["plan", "--out", "the.plan", ...ROLL_CONSENTS], options);
+    expect(`${what}: ${review.stdout}`).toContain("Plan: 1 to add, 0 to change, 1 to destroy.");
+    await upload(service, theirs);
+    service.clearRequests();
+    const refused = await run(["apply", "--yes", "--plan", "the.plan", ...ROLL_CONSENTS], options);
+    expect([what, refused.code]).toEqual([what, 5]);
+    expect(refused.stderr).toContain("delete image/g-1");
+    expect(writes(service)).toEqual([]);
+  }
+});
+
+test("an image whose delete waits for an upload stays if somebody else has begun the upload before the review", async () => {
+  const { service, options } = await rollOf("owner: edge", ROLLS[0][2], "g-1 [tenon:edge]");
+  const url = await beginUpload(service, "g-2 [tenon:edge]");
+  expect((await run(["plan", "--out", "the.plan"], options)).stdout).toContain("2 blocked");
+  await finishUpload(service, url);
+  service.clearRequests();
+  const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("delete image/g-1") });
+  expect(writes(service)).toEqual([]);
+});
+
+/** A project that makes an image of BUILD. @param old label and description of the image that is there */
+async function rollOf(root: string, entry: string, old: string) {
+  const [label = "", ...words] = old.split(" ");
+  const image = { id: "private/1", label, description: words.join(" "), created: "2026-10-01T00:00:00" };
+  const service = await emulator({
+    seed: { images: [image] },
+    readsUntilAvailable: { creating: 1, pendingUpload: 0 },
+  });
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\n${root}\nimages: [${entry}]\n` });
+  await writeFile(join(cwd, "g.img.gz"), BUILD);
+  return { service, options: { cwd, env: envOf(service) } };
+}
+
+/** @param named label and description */
+async function upload(service: Emulator, named: string): Promise<void> {
+  await finishUpload(service, await beginUpload(service, named));
+}
+
+async function beginUpload(service: Emulator, named: string): Promise<string> {
+  const [label = "", ...words] = named.split(" ");
+  const description = words.join(" ");
+  const body = { label, region: "us-east", ...(description === "" ? {} : { description }) };
+  return String((await send(service, "images/upload", body))["upload_to"]);
+}
+
+async function finishUpload(service: Emulator, url: string): Promise<void> {
+  const headers = { "content-type": "application/octet-stream" };
+  expect((await fetch(url, { method: "PUT", headers, body: gzipSync("something else") })).status).toBe(200);
+  const statuses = async () => (await send(service, "images"))["data"] as { status: string }[];
+  await vi.waitFor(async () => expect((await statuses()).every(({ status }) => status === "available")).toBe(true));
+}
 
 /** A GET, a DELETE, or a POST of the body. */
 async function send(

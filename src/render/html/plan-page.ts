@@ -139,7 +139,7 @@ export function linkTo(key: string, anchors: ReadonlyMap<string, string>): Html 
 
 function unreviewedSection(unreviewed: readonly Change[]): Section {
   return {
-    ...{ id: "unreviewed", short: "Not reviewed", heading: "The reviewed plan does not show", weight: "bad" },
+    ...{ id: "unreviewed", short: "Not reviewed", heading: "The reviewed plan does not cover", weight: "bad" },
     body: html`${linesAsEntries(actionEntries(unreviewed))}<p class="fix">Nothing was done. Review a new plan: <code>tenon plan --out FILE</code></p>`,
   };
 }

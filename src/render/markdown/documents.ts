@@ -424,7 +424,7 @@ export function renderUnreviewedMarkdown(extra: readonly Change[], kinds: Kinds)
     head: ["## Refused: the plan is not within the reviewed one."],
     before: [
       {
-        heading: "The reviewed plan does not show:",
+        heading: "The reviewed plan does not cover:",
         entries: actionEntries(extra),
         folding: "never",
         shareCharacters: 40_000,

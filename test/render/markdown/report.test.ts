@@ -88,7 +88,7 @@ describe("a report as markdown", () => {
 
   it("says of a refused apply what the reviewed plan does not show", () => {
     expect(renderUnreviewedMarkdown([VPC])).toBe(
-      "## Refused: the plan is not within the reviewed one.\n\n**The reviewed plan does not show:**\n\n```text\ncreate vpc/a\n```\n\nNothing was done. Review a new plan: `tenon plan --out FILE`.\n",
+      "## Refused: the plan is not within the reviewed one.\n\n**The reviewed plan does not cover:**\n\n```text\ncreate vpc/a\n```\n\nNothing was done. Review a new plan: `tenon plan --out FILE`.\n",
     );
   });
 

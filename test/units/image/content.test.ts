@@ -186,17 +186,18 @@ describe("a run that was killed between the new image and the delete of the old 
     expect(changeList(await plan(desired))).toEqual([]);
   });
 
-  test("is within the plan that was reviewed, and another image of the label is not", async () => {
+  test("is completed by a plan that was reviewed since, not by the one that showed the new image to be made", async () => {
     await apply(await plan(await load(TRACKED, OLD)));
     const desired = await load(TRACKED, NEW);
     const reviewed = await plan(desired, { consents: [REPLACE] });
     await make(NEW);
     const rest = await plan(desired, { consents: [REPLACE] });
     expect(changeList(rest)).toEqual(["delete image/golden-1:private%2F5000001"]);
-    expect(findUnreviewed(rest, reviewed)).toEqual([]);
+    // Somebody else may have made the new one, for all that the account says.
+    expect(findUnreviewed(rest, reviewed)).toEqual(rest.changes.filter(({ action }) => action === "delete"));
     await make(NEWER);
     const other = await plan(desired, { consents: [REPLACE] });
-    expect(findUnreviewed(other, reviewed).map(({ address }) => address)).toEqual(["image/golden-1:private%2F5000003"]);
+    expect(findUnreviewed(other, rest).map(({ address }) => address)).toEqual(["image/golden-1:private%2F5000003"]);
   });
 
   test("and whose file has changed once more is made anew from the newest; both outdated ones go", async () => {
