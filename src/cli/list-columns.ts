@@ -160,6 +160,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
       field("status", "STATUS"),
       { ...field("size", "SIZE"), shown: ({ values }) => `${String(cell(values["size"]) ?? "?")} MB` },
       ...WHOSE,
+      field("created_by", "MADE BY"),
       field("description", null),
       ADDRESS,
       ...ENTRY,

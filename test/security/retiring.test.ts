@@ -101,3 +101,39 @@ test("an image is not retired in an environment if the project declares it witho
   );
   expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
 });
+
+test("an image that somebody else has made with the project's tag is named where it displaces an older one, and lists say who made it", async () => {
+  const tokens = [
+    { token: "emulator-token" },
+    { token: "alice", username: "alice", scopes: ["images:read_write"], grants: {} },
+  ];
+  const service = await emulator({
+    seed: { tokens, images: [image(1, "golden-1"), image(2, "golden-2")] } as never,
+    readsUntilAvailable: { creating: 1, pendingUpload: 0 },
+  });
+  const options = {
+    cwd: await folder({
+      "tenon.yaml": `tenon: 1\nowner: me\nimages: [{ label: golden-2, family: golden, keep: 2 }]\n`,
+    }),
+    env: envOf(service),
+  };
+  const headers = { authorization: "Bearer alice", "content-type": "application/json" };
+  const body = JSON.stringify({ label: "golden-x", region: "us-east", description: "[tenon:me]" });
+  const made = await fetch(`${service.baseUrl}/images/upload`, { method: "POST", headers, body });
+  const { upload_to } = (await made.json()) as { upload_to: string };
+  const sent = { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: NEW };
+  expect((await fetch(upload_to, sent)).status).toBe(200);
+  const list = async () => JSON.parse((await run(["list", "images", "--format", "json"], options)).stdout).images;
+  await expect.poll(async () => (await list()).at(-1)).toMatchObject({ label: "golden-x", status: "available" });
+  const plan = await run(["plan"], options);
+  expect(plan.stdout.replace(/ +/g, " ")).toMatch(
+    /\n golden-x today .*\n golden-2 .* declared\n - golden-1 .* retire\n/,
+  );
+  const makers = (await list()).map(({ label, created_by }: Record<string, unknown>) => [label, created_by]);
+  expect(makers).toEqual([
+    ["golden-1", "emulator"],
+    ["golden-2", "emulator"],
+    ["golden-x", "alice"],
+  ]);
+  expect((await run(["list", "images"], options)).stdout).toMatch(/MADE BY.*golden-x .* alice\s/s);
+});

@@ -31,9 +31,9 @@ export function identifyImage(image: WireImage): LiveIdentity {
 }
 
 export function listImage(image: WireImage): ListedResource[] {
-  const { id, label, status, size, created, updated } = image;
+  const { id, label, status, size, created_by, created, updated } = image;
   const description = splitDescription(image.description).text;
-  const values = { label, description, status, size, created, updated };
+  const values = { label, description, status, size, created_by, created, updated };
   return [{ kind: "image", address: imageAddress(label), id, name: label, values }];
 }
 
