@@ -171,8 +171,11 @@ export function overlay(
       const before = remaining.get(key) ?? [];
       const verdict = statedOverrides(rrset)[0];
       const isReplacedLater = index < (replacedAt.get(key) ?? -1);
-      if (before.length > 0 && verdict === undefined && !isReplacedLater) {
-        context.report(unsaidOverride(key, rrset, before, context.places));
+      // Those that expire cannot say it for the others: the project would be invalid from the next day on.
+      const lasting = rrset.records.filter((record) => !hasExpiry(record));
+      const unsaid = lasting.length === 0 ? rrset : { ...rrset, records: lasting };
+      if (before.length > 0 && statedOverrides(unsaid)[0] === undefined && !isReplacedLater) {
+        context.report(unsaidOverride(key, unsaid, before, context.places));
       }
       remaining.set(key, verdict === false ? [...before, rrset] : [rrset]);
     }
