@@ -129,8 +129,9 @@ export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepRes
     );
   }
   if (step.method !== "POST") return { ...DONE, products };
-  const parts = partsIn(step, answer.body as JsonObject, unit);
-  return { ...DONE, id: readId(step.produces, answer.body), parts, products };
+  const id = readId(step.produces, answer.body);
+  if (id === null && step.lookup !== null) return failureResult("unknown", malformed("without an id"));
+  return { ...DONE, id, parts: partsIn(step, answer.body as JsonObject, unit), products };
 }
 
 function failedResult(step: RequestStep, failure: Failure): StepResult {

@@ -120,6 +120,16 @@ describe("a POST of unknown outcome", () => {
     expect(service.list(RECORDS)).toHaveLength(1);
   });
 
+  test.each(["{}", '{"id":null}', '{"id":{}}'])(
+    "is looked up when the answer %s has no id, though no step needs it",
+    async (text) => {
+      service.twist = firstPost({ type: "instead", status: 200, text });
+      const { report } = await applyTo(service, plan([createRecord("www")]));
+      expect(report.steps[0]).toMatchObject({ outcome: "done", id: 101, recovered: true });
+      expect(service.list(RECORDS)).toHaveLength(1);
+    },
+  );
+
   test("is not looked up when the service refused it", async () => {
     service.twist = firstPost({ type: "answer", status: 400, text: '{"errors":[{"reason":"no"}]}' });
     const { report } = await applyTo(service, plan([createRecord("www")]));
