@@ -3,11 +3,12 @@
 import type { Api, Failure } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
-import type { JournalEntry } from "../model/journal.ts";
+import type { JournalEntry, Youngest } from "../model/journal.ts";
 import type { Live } from "../model/live.ts";
 import type { Plan, Step } from "../model/plan.ts";
 import type { Report, StepReport } from "../model/report.ts";
 import type { Kind, ObjectId, Values } from "../model/resource.ts";
+import { compareIds } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 import type { ApplyEvent } from "./events.ts";
 import { Stop, timestamp } from "./interrupt.ts";
@@ -276,7 +277,8 @@ class Execution {
         contents += 1;
       }
     }
-    const problem = await this.#write({ type: "begin", time: this.#now(), changes, contents });
+    const begin = { type: "begin", time: this.#now(), changes, contents, youngest: this.#youngest() } as const;
+    const problem = await this.#write(begin);
     if (problem !== null) this.#stop.halt("journal");
   }
 
@@ -289,6 +291,17 @@ class Execution {
     );
     const item = id === null ? undefined : this.#liveById.get(id);
     return item === undefined ? [] : unit.valuesOf(item).within.map(({ kind, values }) => ({ kind, before: values }));
+  }
+
+  #youngest(): Youngest {
+    const units = [...this.#context.units.values()];
+    return Object.fromEntries(
+      units.flatMap((unit) => {
+        const ids = (this.#options.live?.units[unit.name]?.items ?? []).map((item) => unit.identify(item).id);
+        const youngest = ids.sort(compareIds).at(-1);
+        return youngest === undefined ? [] : [[unit.kinds[0].kind, youngest]];
+      }),
+    );
   }
 
   async #recordEnd(requestCount: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** `apply --verify --undo-on-failure`: takes back what the run has done, because the nameservers do not answer as declared. */
 
 import { type Consent, type Guard, type Plan, runOfEntries } from "../index.ts";
+import { LEFT_BY_UNDO } from "../model/journal.ts";
 import { escapeGlob, shellWord } from "../model/text.ts";
 import { isVerified, type Verification } from "../model/verification.ts";
 import { renderPlanText } from "../render/index.ts";
@@ -28,10 +29,24 @@ export async function undoUnverified(
   verify: (done: CarriedOut, made: Made) => Promise<Verification | null>,
 ): Promise<Undone> {
   const { terminal } = session;
-  terminal.say("\nThe nameservers do not answer as declared. What this run did is undone.\n");
-  const undone = await undo(session, carried, flags, verify);
+  terminal.say("\nThe nameservers do not answer as declared. What this run did is to be undone.\n");
+  // The account is changed already: a bug must neither hide what was done nor how to go on.
+  const undone = await undo(session, carried, flags, verify).catch((error: unknown): Undone => {
+    const message = error instanceof Error ? error.message : String(error);
+    return notBegun(
+      `an error of Tenon, please report it: ${message}. Look at: tenon undo ${journalOf(carried, flags)}`,
+    );
+  });
   for (const problem of undone.problems) sayLine(terminal, `error: not undone: ${escapeText(problem)}`);
+  if (undone.problems.length === 0) terminal.say("What this run did is undone.\n");
   return undone;
+}
+
+/** What names the run in a command. A file that the flag names has the lines of the undo behind those of the run. */
+function journalOf({ journal, entries }: CarriedOut, flags: UndoOnFailureFlags): string {
+  const [first] = entries;
+  const which = flags.journal === undefined || first?.type !== "run" ? "" : ` --run ${first.started}`;
+  return `${shellWord(journal)}${which}`;
 }
 
 async function undo(
@@ -49,9 +64,7 @@ async function undo(
   // What narrowed the run counts for what it was to do. All that it has done is to be taken back.
   const { maxChanges: _max, target: _target, exclude: _exclude, ...kept } = flags;
   const undoing: Writing = { ...session, flags: kept, goal: "undo", changedSince: null, run: read.run };
-  // A file that the flag names has the lines of the undo behind those of the run.
-  const which = flags.journal === undefined ? "" : ` --run ${read.run.started}`;
-  const journal = `${shellWord(carried.journal)}${which}`;
+  const journal = journalOf(carried, flags);
   const rest = `tenon apply --undo ${journal}`;
   const notPlanned = (): string =>
     terminal.interrupt.first.aborted
@@ -71,13 +84,14 @@ async function undo(
   const blocked = plan.changes.flatMap((change) =>
     change.blocked === null ? [] : [`${change.key} is blocked, as the plan of the undo says`],
   );
-  const all = [...problems, ...blocked];
+  const left = plan.warnings.flatMap(({ code, summary }) => (LEFT_BY_UNDO.has(code) ? [summary] : []));
+  const all = [...problems, ...blocked, ...left];
   if (plan.steps.length === 0) return { isComplete: all.length === 0, problems: all, done: null, verification: null };
   const done = await carryOutPlan(undoing, made, flags, false);
   if (done === null) return notBegun("it has no journal", all);
   const { failed, skipped, unknown, interrupted } = done.report;
-  const left = failed + skipped + unknown;
-  if (left > 0 || interrupted) all.push(`${left} of its changes failed, or were not begun. Go on with: ${rest}`);
+  const open = failed + skipped + unknown;
+  if (open > 0 || interrupted) all.push(`${open} of its changes failed, or were not begun. Go on with: ${rest}`);
   const verification = await verify(done, made);
   if (flags.format === "text" && verification !== null) printVerification(terminal, verification);
   const isServed = verification !== null && isVerified(verification);

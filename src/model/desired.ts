@@ -25,6 +25,8 @@ export interface Declared<Spec = unknown> {
   readonly owner?: string | null;
   /** By an undo: the object is to go, as the run that is undone made it. */
   readonly goes?: true;
+  /** By an undo: the object is made anew, whatever has its name. */
+  readonly anew?: true;
   /** Only a part of what is in the object is declared: the object itself is another project's, which must have agreed to it. */
   readonly part?: true;
   /** What it is to be is decided by a file, too: that two manifests declare it alike does not say that nothing changes. */

@@ -51,7 +51,13 @@ export type JournalEntry =
       readonly before: Values;
     }
   /** All that was there before is on disk: as many entries as these are above. */
-  | { readonly type: "begin"; readonly time: string; readonly changes: number; readonly contents: number }
+  | {
+      readonly type: "begin";
+      readonly time: string;
+      readonly changes: number;
+      readonly contents: number;
+      readonly youngest?: Youngest;
+    }
   | ({ readonly type: "intent"; readonly time: string; readonly changes: readonly string[] } & Intent)
   | ({ readonly type: "outcome"; readonly time: string } & StepReport)
   | {
@@ -72,6 +78,14 @@ export interface Intent {
   readonly body: JsonObject | null;
 }
 
+/** The highest id of each kind of root that the plan has read: ids ascend, so whatever has a higher one came after that. */
+export type Youngest = Readonly<Partial<Record<Kind, ObjectId>>>;
+
+/** Codes of the warnings that something of a run is not taken back by its undo. */
+export const LEFT_BY_UNDO: ReadonlySet<string> = new Set([
+  ...["undo-lost", "undo-gone", "undo-name-taken", "undo-in-the-way", "undo-left", "undo-unknown", "undo-gave-way"],
+]);
+
 // A run as its journal tells it.
 
 export interface JournalledRun {
@@ -89,6 +103,8 @@ export interface JournalledRun {
   readonly changes: readonly JournalledChange[];
   /** false: the run was killed, or the rest of the file is missing. */
   readonly isEnded: boolean;
+  /** Of a kind that is not among them nothing was there, or nobody knows. */
+  readonly youngest: Youngest;
 }
 
 export interface JournalledChange {
@@ -111,6 +127,10 @@ export interface JournalledChange {
   readonly madeId: ObjectId | null;
   /** A request that makes it was sent, or about to be, and no answer gave its id. */
   readonly mayBeMade: boolean;
-  /** What its PUTs said that were sent or about to be, in turn: for a moment an object has values that are neither those before nor those after. */
+  /** The run deleted what it had made, as a duplicate, and went on with an equal object that was there first: another run may have made that. */
+  readonly gaveWay: boolean;
+  /** The POST that makes it is sent to another object: a root is then a copy of that one, and has its fields until a later request. */
+  readonly isFromAnother: boolean;
+  /** What its requests said that were sent or about to be, in turn: for a moment an object has values that are neither those before nor those after. */
   readonly sent: readonly Values[];
 }

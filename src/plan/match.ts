@@ -299,6 +299,7 @@ function find(
   context: MatchContext,
   { refusals, refused, warnings, unclear }: MatchFindings,
 ): Candidate | Candidate[] | null | "refused" {
+  if ("anew" in entry && entry.anew === true) return null;
   const { candidates, unit } = context;
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
   // The object is not claimed: it is left to the entry of its own name.

@@ -51,6 +51,16 @@ export function madeByWhom(address: Address): Explanation {
   };
 }
 
+export function gaveWayTo(what: string): Explanation {
+  return {
+    code: "undo-gave-way",
+    summary: `${what}: the run gave way to an equal one that was there first`,
+    detail:
+      "It deleted its own as a duplicate, and went on with the one that stays. Another run may have made that, and need it.",
+    fix: "Undo the other run, if it is to go, too.",
+  };
+}
+
 export function copiedWith(address: Address, count: number): Explanation {
   return {
     code: "undo-copied",

@@ -10,11 +10,12 @@ import type { JournalledChange, JournalledRun } from "../model/journal.ts";
 import { factsOf } from "../model/kind.ts";
 import type { Live } from "../model/live.ts";
 import type { Json, Kind, ObjectId, Values } from "../model/resource.ts";
-import { groupBy } from "../model/text.ts";
+import { compareIds, groupBy } from "../model/text.ts";
 import type { LiveValues, Unit } from "../model/unit.ts";
 import {
   copiedWith,
   type Explanation,
+  gaveWayTo,
   goneSince,
   inTheWay,
   leftAlone,
@@ -76,7 +77,9 @@ export function readForUndo(run: JournalledRun, units: readonly Unit[], project:
 export function undoRun(run: JournalledRun, live: Live, units: readonly Unit[], project: Desired): Undo {
   const all = touchedIn(run, units);
   const known = all.flatMap(({ unit, own }) => [own.id, own.madeId].map((id) => `${unit.name} ${id}`));
-  const undoing = new Undoing(run, live, project, new Set(known));
+  const before = all.filter(({ own }) => own.before !== null);
+  const shared = repeated(before.map(({ unit, name }) => `${unit.name} ${unit.spec.removed(name).address}`));
+  const undoing = new Undoing(run, live, project, { known: new Set(known), shared });
   for (const touched of all) undoing.undo(touched);
   return undoing.result();
 }
@@ -104,6 +107,31 @@ function marksOf(unit: string, { id, key, movedFrom, address }: Declared): strin
   return [...marks.flat(), `address ${address}`].map((mark) => `${unit} ${mark}`);
 }
 
+/** An entry, and the id that tells its object from others of its name: its own, or the one that it had. */
+interface Named {
+  readonly entry: Declared;
+  readonly id: ObjectId | null;
+}
+
+/**
+ * What the run deleted, and what it renamed, may have had one name: each of several gets its id into its address.
+ * @param shared unit and address of which there were several before the run: the same while an undo has made some of them, and not yet others
+ */
+function distinct(named: readonly Named[], shared: ReadonlySet<string>): Declared[] {
+  const placeOf = ({ entry: { unit, address } }: Named): string => `${unit} ${address}`;
+  const staying = named.filter(({ entry }) => entry.goes !== true);
+  const several = new Set([...shared, ...repeated(staying.map(placeOf))]);
+  return named.map((one) => {
+    const { entry, id } = one;
+    if (entry.goes === true || !several.has(placeOf(one))) return entry;
+    return { ...entry, address: `${entry.address}:${encodeURIComponent(String(id))}` };
+  });
+}
+
+function repeated(texts: readonly string[]): Set<string> {
+  return new Set([...groupBy(texts, (text) => text)].flatMap(([text, { length }]) => (length > 1 ? [text] : [])));
+}
+
 class Undoing {
   readonly #run: JournalledRun;
   readonly #live: Live;
@@ -112,14 +140,23 @@ class Undoing {
   readonly #entries: ReadonlyMap<string, readonly Declared[]>;
   /** Unit and id of the objects that the run has touched. */
   readonly #known: ReadonlySet<string>;
+  /** Unit and address of which the run has touched several. */
+  readonly #shared: ReadonlySet<string>;
   readonly #found: Map<Unit, FoundObjects> = new Map();
   /** By unit and name. */
   readonly #others: Map<string, readonly Found[]> = new Map();
-  readonly #declared: Declared[] = [];
+  /** What the run deleted and is not there, by unit and name. */
+  readonly #gone: Map<string, Touched[]> = new Map();
+  readonly #declared: Named[] = [];
   readonly #conflicts: UndoConflict[] = [];
   readonly #warnings: Diagnostic[] = [];
 
-  constructor(run: JournalledRun, live: Live, project: Desired, known: ReadonlySet<string>) {
+  constructor(
+    run: JournalledRun,
+    live: Live,
+    project: Desired,
+    { known, shared }: { readonly known: ReadonlySet<string>; readonly shared: ReadonlySet<string> },
+  ) {
     this.#run = run;
     this.#live = live;
     this.#project = project;
@@ -128,13 +165,15 @@ class Undoing {
       [...groupBy(named, ({ mark }) => mark)].map(([mark, all]) => [mark, all.map(({ entry }) => entry)]),
     );
     this.#known = known;
+    this.#shared = shared;
   }
 
   result(): Undo {
+    for (const deleted of this.#gone.values()) this.#makeAgain(deleted);
     const { allow, account } = this.#project;
     const { owner } = this.#run;
     return {
-      desired: { owner, account, declared: this.#declared, removed: [], allow, lintOff: [] },
+      desired: { owner, account, declared: distinct(this.#declared, this.#shared), removed: [], allow, lintOff: [] },
       conflicts: this.#conflicts,
       warnings: this.#declared.length === 0 ? this.#warnings : [MANIFEST_STAYS, ...this.#warnings],
     };
@@ -148,14 +187,15 @@ class Undoing {
     switch (own.isBegun ? own.action : "no-op") {
       case "create":
         if (made !== undefined) this.#deleteMade(touched, made);
+        else if (own.gaveWay) this.#warn(touched, gaveWayTo(`${own.root} stays`));
         else if (own.mayBeMade && this.#othersNamed(touched, all).length > 0) this.#warn(touched, madeByWhom(own.root));
         return;
       case "delete":
-        if (before === undefined) this.#makeAgain(touched, all);
+        if (before === undefined) this.#addGone(touched);
         return;
       case "replace":
         if (made === undefined) {
-          if (before === undefined) this.#makeAgain(touched, all);
+          if (before === undefined) this.#addGone(touched);
         } else if (unit.kinds[0].cannotBeRemade !== true) this.#restore(touched, made);
         else if (before !== undefined) this.#deleteMade(touched, made);
         else this.#warn(touched, notRestorable(touched.own.root));
@@ -192,9 +232,7 @@ class Undoing {
     if (own.madeId !== null) return all.byId.get(own.madeId);
     if (!own.mayBeMade) return undefined;
     const named = all.byKey.get(String(own.after?.[unit.kinds[0].nameField])) ?? [];
-    const [only, ...others] = named.filter(
-      ({ id, owner }) => !this.#known.has(`${unit.name} ${id}`) && owner === this.#run.owner,
-    );
+    const [only, ...others] = named.filter((one) => this.#isSince(one, unit) && one.owner === this.#run.owner);
     // Without a tag nothing but its values tells it from one that somebody else has made.
     const isOurs = only !== undefined && (this.#run.owner !== null || isPart(only.has, own.after ?? {}, null));
     return others.length === 0 && isOurs ? only : undefined;
@@ -206,10 +244,13 @@ class Undoing {
     // What a copy or a transfer brought with it, nobody knows: all of it goes.
     const cameWithMore = own.after?.["create_from"] !== undefined;
     const inIt = mergeContents(contents, within, unit);
-    // Of what was not finished the fields may still be others, but never the name.
+    // A copy that was not finished still has fields of its original, but never the name.
+    const hasOriginals = !own.isDone && (own.isFromAnother || cameWithMore);
     const isTouched =
-      differingFields(own.after, values).some((field) => own.isDone || field === unit.kinds[0].nameField) ||
-      (own.isDone && !cameWithMore && isFilledSince({ ...unit.kinds[0].expected, ...own.after }, values));
+      differingFields(own.after, values).some((field) =>
+        hasOriginals ? field === unit.kinds[0].nameField : !isLeftBetween(own, field, values, unit),
+      ) ||
+      (!hasOriginals && !cameWithMore && isFilledSince({ ...unit.kinds[0].expected, ...own.after }, values));
     if (isTouched || (!cameWithMore && inIt.restored.length + inIt.staying.length > 0)) {
       this.#conflict(unit.kinds[0].kind, made.id, null);
     }
@@ -218,37 +259,60 @@ class Undoing {
     this.#declare(touched, made, values, within_, { goes: true });
   }
 
-  /** It was deleted, and is made anew. An undo that was cut off may have begun that: then it is gone on with. */
-  #makeAgain(touched: Touched, all: FoundObjects): void {
-    const { own, unit, within } = touched;
-    const before = own.before ?? {};
-    const wanted = [...own.contents, ...within.flatMap(({ before: was }) => (was === null ? [] : [was]))];
-    const there = this.#othersNamed(touched, all);
-    if (there.some(({ has }) => isWhole(has, before, wanted))) return;
-    const begun = there.find(({ has }) => isPart(has, before, wanted));
-    const objection =
-      unit.kinds[0].cannotBeRemade === true
-        ? notRestorable(own.root)
-        : there.length > 0 && begun === undefined
-          ? nameTaken(own.root)
-          : null;
-    if (objection !== null) {
-      this.#warn(touched, objection);
-      return;
-    }
-    this.#warn(touched, newId(own.root, own.id));
-    this.#declare(touched, begun ?? null, before, wanted, {});
+  #addGone(touched: Touched): void {
+    const key = `${touched.unit.name} ${touched.name}`;
+    const same = this.#gone.get(key);
+    if (same === undefined) this.#gone.set(key, [touched]);
+    else same.push(touched);
   }
 
-  /** Objects of its name. One that the run knows by its id is another one: it was renamed, or made, by the run. */
+  /**
+   * They were deleted, and are made anew. An undo that was cut off may have made some of them, or begun to: each object that has come since
+   * stands for one of them at most.
+   * @param deleted of one name
+   */
+  #makeAgain(deleted: readonly Touched[]): void {
+    const [first] = deleted as readonly [Touched, ...Touched[]];
+    const others = this.#othersNamed(first, this.#foundIn(first.unit));
+    const free = new Set(others.slice(0, MAX_COMPARED));
+    const take = (fits: (has: LiveValues) => boolean): Found | undefined => {
+      const found = [...free].find(({ has }) => fits(has));
+      if (found !== undefined) free.delete(found);
+      return found;
+    };
+    const open = deleted.flatMap((touched) => {
+      const { own, within } = touched;
+      const before = own.before ?? {};
+      const wanted = [...own.contents, ...within.flatMap(({ before: was }) => (was === null ? [] : [was]))];
+      return take((has) => isWhole(has, before, wanted)) === undefined ? [{ touched, before, wanted }] : [];
+    });
+    const begun = open.map((one) => ({ ...one, found: take((has) => isPart(has, one.before, one.wanted)) ?? null }));
+    const isTaken = others.length > MAX_COMPARED || free.size > 0;
+    for (const { touched, before, wanted, found } of begun) {
+      const { root, id } = touched.own;
+      if (first.unit.kinds[0].cannotBeRemade === true) this.#warn(touched, notRestorable(root));
+      else if (found === null && isTaken) this.#warn(touched, nameTaken(root));
+      else {
+        this.#warn(touched, newId(root, id));
+        this.#declare(touched, found, before, wanted, found === null ? { anew: true } : {});
+      }
+    }
+  }
+
+  /** Objects of its name that have come since. */
   #othersNamed({ unit, name }: Touched, { byKey }: FoundObjects): readonly Found[] {
     const key = `${unit.name} ${name}`;
     const known = this.#others.get(key);
     if (known !== undefined) return known;
-    const others = (byKey.get(name) ?? []).filter(({ id }) => !this.#known.has(`${unit.name} ${id}`));
-    const compared = others.slice(0, MAX_COMPARED);
-    this.#others.set(key, compared);
-    return compared;
+    const others = (byKey.get(name) ?? []).filter((one) => this.#isSince(one, unit));
+    this.#others.set(key, others);
+    return others;
+  }
+
+  /** Whether an object was not there when the run was planned. One that the run knows by its id was renamed, or made, by the run. */
+  #isSince({ id }: Found, unit: Unit): boolean {
+    const youngest = this.#run.youngest[unit.kinds[0].kind];
+    return (youngest === undefined || compareIds(id, youngest) > 0) && !this.#known.has(`${unit.name} ${id}`);
   }
 
   #restore(touched: Touched, found: Found): void {
@@ -269,6 +333,14 @@ class Undoing {
       this.#warn(touched, leftAlone(own.root, touched.within.length - changes.length));
     }
     const isReplaced = own.isBegun && own.action === "replace";
+    const yielded = changes.filter(({ gaveWay }) => gaveWay);
+    const [firstYielded] = yielded;
+    if (firstYielded !== undefined) {
+      const [noun, nouns] = factsOf(unit, firstYielded.kind).words;
+      const stay =
+        yielded.length === 1 ? `a ${noun} of ${own.root} stays` : `${yielded.length} ${nouns} of ${own.root} stay`;
+      this.#warn(touched, gaveWayTo(stay));
+    }
     const fields = own.isBegun ? mergeFields(own, found.has.values, unit) : UNCHANGED;
     if (fields === "conflict") {
       this.#conflict(unit.kinds[0].kind, found.id, { ...found.has.values, ...own.before });
@@ -318,20 +390,21 @@ class Undoing {
     found: Found | null,
     values: Values,
     within: readonly Values[] | null,
-    { part = false, goes }: { readonly part?: boolean; readonly goes?: true },
+    { part = false, ...fate }: { readonly part?: boolean; readonly goes?: true; readonly anew?: true },
   ): void {
     const { unit, own } = touched;
     const entries = this.#entriesOf(touched, found);
     const declared = unit.restate({ values, within }, { own: entries[0] ?? null, part, span: own.span });
     const owner = values["owner"];
-    const isOtherOwner = !part && goes === undefined && owner !== undefined && owner !== this.#run.owner;
-    this.#declared.push({
+    const isOtherOwner = !part && fate.goes === undefined && owner !== undefined && owner !== this.#run.owner;
+    const entry = {
       ...declared,
       id: found?.id ?? null,
       protect: entries.some(({ protect }) => protect),
       ...(isOtherOwner ? { owner: typeof owner === "string" ? owner : null } : {}),
-      ...(goes === undefined ? {} : { goes }),
-    });
+      ...fate,
+    };
+    this.#declared.push({ entry, id: entry.id ?? own.id });
   }
 
   #conflict(kind: Kind, id: ObjectId, after: Values | null): void {

@@ -3,6 +3,7 @@
 import isEqual from "fast-deep-equal";
 import type { Action, Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { LEFT_BY_UNDO } from "../model/journal.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
 import {
   type FamilyMember,
@@ -357,7 +358,7 @@ export function noChangesText({
 }: Pick<Plan, "goal" | "inputs" | "withheld" | "warnings">): string {
   if (withheld.length > 0) return NO_CHANGES_KEPT;
   if (isNarrowed(inputs)) return NO_CHANGES_WITHIN;
-  if (warnings.some(({ code }) => code === "undo-left")) return NOTHING_ELSE_TO_UNDO;
+  if (warnings.some(({ code }) => LEFT_BY_UNDO.has(code))) return NOTHING_ELSE_TO_UNDO;
   return { apply: NO_CHANGES, destroy: NOTHING_TO_DESTROY, undo: NOTHING_TO_UNDO }[goal];
 }
 

@@ -6,6 +6,7 @@ import {
   type JournalEntry,
   type JournalledChange,
   type JournalledRun,
+  type Youngest,
 } from "../model/journal.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { ObjectId, Values } from "../model/resource.ts";
@@ -17,6 +18,8 @@ const SCHEMA = "schemas/journal.schema.json";
 /** A VPC of thousands of subnets is one request, which names them all. */
 const MAX_LINE_CHARACTERS: number = 4 * 1024 * 1024;
 const MAX_LINES = 4_000_000;
+/** Segments of a path to a part of an object: kind, id, part. */
+const MIN_NESTED_SEGMENTS = 3;
 /** Lines of one run about a change, or about what went with one: to plan that so many domains come back takes almost a gigabyte. */
 const MAX_RUN_CHANGES = 100_000;
 /** Of the runs of a file, so many are listed. */
@@ -153,10 +156,12 @@ interface StepState {
   /** A request of it that writes was sent, or about to be. */
   isBegun: boolean;
   makes: boolean;
-  /** The body of its PUT. */
+  isFromAnother: boolean;
+  /** The body of its POST or PUT. */
   sent: Values | null;
   outcome: "done" | "failed" | "skipped" | "unknown" | null;
   id: ObjectId | null;
+  gaveWay: boolean;
   parts: Readonly<Record<string, ObjectId>>;
 }
 
@@ -173,14 +178,15 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
   const steps = new Map<string, StepState>();
   const stepOf = (name: string, changes: readonly string[]): StepState => {
     const state = steps.get(name) ?? {
-      ...{ changes, isBegun: false, makes: false, sent: null },
-      ...{ outcome: null, id: null, parts: {} },
+      ...{ changes, isBegun: false, makes: false, isFromAnother: false, sent: null },
+      ...{ outcome: null, id: null, gaveWay: false, parts: {} },
     };
     steps.set(name, state);
     return state;
   };
   let [hasBegun, isEnded] = [false, false];
   let contents = 0;
+  let youngest: Youngest = {};
   for (const { entry, span } of lines.slice(1)) {
     if (isEnded) throw damaged(span, "the run has ended before it");
     switch (entry.type) {
@@ -203,6 +209,7 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
         if (hasBegun || entry.changes !== known.size || entry.contents !== contents)
           throw damaged(span, "lines before it are missing, or are too many");
         checkRoots(known, kinds);
+        youngest = entry.youngest ?? {};
         hasBegun = true;
         break;
       case "intent": {
@@ -215,12 +222,15 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
         if (unknown !== undefined) throw damaged(span, `it names ${quoted(unknown)}, of which no line tells`);
         state.isBegun = true;
         state.makes ||= entry.method === "POST";
-        if (entry.method === "PUT") state.sent = entry.body;
+        state.isFromAnother ||= entry.method === "POST" && entry.path.length >= MIN_NESTED_SEGMENTS;
+        if (entry.method === "POST" || entry.method === "PUT") state.sent = entry.body;
         break;
       }
       case "outcome": {
         if (!hasBegun) throw damaged(span, "it stands before `begin`");
         const state = stepOf(entry.step, entry.changes);
+        // Only a run that gives way names a second object for what it has made.
+        state.gaveWay ||= state.id !== null && entry.id !== state.id;
         state.outcome = entry.outcome;
         state.id = entry.id;
         state.parts = entry.parts ?? {};
@@ -233,7 +243,7 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
   }
   const { started, host, account, environment, owner, goal } = first.entry;
   const about = { file, span: first.span, started, host, account, environment, owner, goal };
-  return { ...about, isEnded, changes: changesOf(known, steps, isEnded) };
+  return { ...about, isEnded, youngest, changes: changesOf(known, steps, isEnded) };
 }
 
 function checkChange(
@@ -273,19 +283,24 @@ function changesOf(
   const undone = new Set<string>();
   const made = new Map<string, ObjectId>();
   const unseen = new Set<string>();
-  const puts = groupBy(
+  const yielded = new Set<string>();
+  const requests = groupBy(
     [...steps.values()].filter(({ sent, changes }) => sent !== null && changes.length === 1),
     ({ changes }) => changes[0],
   );
-  for (const { changes, isBegun, makes, outcome, id, parts } of steps.values()) {
+  const copies = new Set<string>();
+  for (const { changes, isBegun, makes, isFromAnother, outcome, id, gaveWay, parts } of steps.values()) {
     for (const key of changes) {
       if (isBegun && outcome !== "failed" && outcome !== "skipped") {
         begun.add(key);
-        if (makes) unseen.add(key);
+        if (makes && !gaveWay) unseen.add(key);
       }
       if (outcome !== "done") undone.add(key);
+      if (gaveWay) yielded.add(key);
     }
     const [first] = changes;
+    if (isFromAnother && first !== undefined) copies.add(first);
+    if (gaveWay) continue;
     if (makes && id !== null && first !== undefined) made.set(first, id);
     for (const [key, part] of Object.entries(parts)) made.set(key, part);
   }
@@ -293,8 +308,8 @@ function changesOf(
     const { key, kind, root, action, id, before, after } = line;
     const madeId = made.get(key) ?? null;
     const seen = { isDone: isEnded && !undone.has(key), madeId, mayBeMade: madeId === null && unseen.has(key) };
-    const sent = (puts.get(key) ?? []).flatMap(({ sent: body }) => (body === null ? [] : [body]));
-    const state = { isBegun: begun.has(key), ...seen, sent };
+    const sent = (requests.get(key) ?? []).flatMap(({ sent: body }) => (body === null ? [] : [body]));
+    const state = { isBegun: begun.has(key), ...seen, gaveWay: yielded.has(key), isFromAnother: copies.has(key), sent };
     return { key, kind, root, action, id, before, after, contents, span, ...state };
   });
 }

@@ -2,9 +2,12 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { undoUnverified } from "../../src/cli/undo-on-failure.ts";
 import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
 import { tested } from "../support/emulator.ts";
+import { writeInto } from "../support/files.ts";
 import { type AskedNameserver, startAsked } from "../support/scripted-asked.ts";
 import { address, soa } from "../support/scripted-nameserver.ts";
 import { type Ended, emulator, ended, envOf, folder, run, start } from "./run.ts";
@@ -73,7 +76,8 @@ describe("an apply that nameservers do not confirm", () => {
     const { service, apply } = await staged(manifest("192.0.2.2", MADE));
     const { code, stdout, stderr } = await apply("--undo-on-failure");
     expect(code).toBe(6);
-    expect(stderr).toContain("The nameservers do not answer as declared. What this run did is undone.");
+    expect(stderr).toContain("The nameservers do not answer as declared. What this run did is to be undone.\n");
+    expect(stderr).toContain("\nWhat this run did is undone.\n");
     expect(stdout).toContain("~ www A 192.0.2.2 → 192.0.2.1 ttl 300");
     expect(stdout).toContain("Undo complete!");
     expect(stdout.lastIndexOf("Verified: ")).toBeGreaterThan(stdout.indexOf("Undo complete!"));
@@ -116,6 +120,7 @@ describe("an apply that nameservers do not confirm", () => {
     const { code, stderr } = await apply("--undo-on-failure");
     expect(code).toBe(6);
     expect(stderr).toContain("error: not undone: domain/made.example stays as it is: it is protected");
+    expect(stderr).not.toContain("is undone");
     expect(await targets(service)).toEqual(["a.made.example 192.0.2.1", "www.example.com 192.0.2.1"]);
   });
 
@@ -165,6 +170,7 @@ describe("an apply that nameservers do not confirm", () => {
     const { code, stdout, stderr } = await apply("--undo-on-failure", "--journal", "run.jsonl");
     expect(code).toBe(6);
     expect(stdout).toContain("Undo incomplete:");
+    expect(stderr).not.toContain("is undone");
     expect(stderr).toMatch(
       /not undone: 1 of its changes failed, or were not begun\. Go on with: tenon apply --undo .*run\.jsonl --run \S+\n/,
     );
@@ -184,5 +190,36 @@ describe("an apply that nameservers do not confirm", () => {
     expect(code).toBe(130);
     expect(stdout).not.toContain("Undo");
     expect(await targets(service)).toEqual(["www.example.com 192.0.2.2"]);
+  });
+
+  it("names what an undo gives up, and does not say that all is as it was before", async () => {
+    const image = (file: string) =>
+      `images: [{ label: golden, track: content, upload: { file: ${file}, region: us-east } }]\n`;
+    const { cwd, args, service } = await staged(manifest("192.0.2.1"));
+    await writeInto(cwd, {
+      "tenon.yaml": manifest("192.0.2.1", image("a.gz")),
+      "a.gz": gzipSync("a"),
+      "b.gz": gzipSync("b"),
+    });
+    expect(await run(["apply", "--yes"], { cwd, env: envOf(service) })).toMatchObject({ code: 0 });
+    await writeFile(join(cwd, "tenon.yaml"), manifest("192.0.2.2", image("b.gz")));
+    const more = ["--undo-on-failure", "--format", "json", "--allow", "replace=image/golden"];
+    const { code, stdout } = await run([...args, ...more], { cwd, env: envOf(service) });
+    expect(code).toBe(6);
+    expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+      undo: { complete: false, problems: ["image/golden does not come back"] },
+    });
+    expect(await targets(service)).toEqual(["www.example.com 192.0.2.1"]);
+  });
+
+  it("says that nothing is undone, and how to go on, where the undo itself fails unexpectedly", async () => {
+    const said: string[] = [];
+    const terminal = { say: (text: string) => said.push(text), messages: { isTerminal: false } };
+    const carried = { entries: [null], journal: "run.jsonl" };
+    const undone = await undoUnverified({ terminal } as never, carried as never, {} as never, async () => null);
+    expect(undone).toMatchObject({ isComplete: false, done: null });
+    expect(said.join("").replace(/\s+/g, " ")).toMatch(
+      /to be undone\. error: not undone: an error of Tenon, please report it: .*\. Look at: tenon undo run\.jsonl $/,
+    );
   });
 });

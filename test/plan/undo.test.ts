@@ -16,11 +16,20 @@ function runOf(names: readonly string[]): JournalledRun {
     const before = { domain: name, owner: null, type: "master", status: "active", soa_email: "h@a.example" };
     return {
       ...{ key: root, kind: "domain", root, action: "delete", id: index + 1, before, after: null, contents: [] },
-      ...{ span: SPAN, isBegun: true, isDone: true, madeId: null, mayBeMade: false, sent: [] },
+      ...{
+        span: SPAN,
+        isBegun: true,
+        isDone: true,
+        madeId: null,
+        mayBeMade: false,
+        gaveWay: false,
+        isFromAnother: false,
+        sent: [],
+      },
     };
   });
   const place = { file: SPAN.file, span: SPAN, host: "a.example", account: null, environment: null, owner: null };
-  return { ...place, started: "2026-11-22T10:00:00Z", goal: "apply", changes, isEnded: true };
+  return { ...place, started: "2026-11-22T10:00:00Z", goal: "apply", changes, isEnded: true, youngest: {} };
 }
 
 test("of many deleted zones, beside as many that are declared, takes a time that is linear in them", async () => {
