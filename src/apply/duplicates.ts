@@ -21,8 +21,6 @@ import { type Context, partsIn, resolvePath, type StepResult } from "./step.ts";
 
 /** How long the run with the oldest object waits for others to delete theirs. They do so when they end. */
 const GONE_LIMIT_SECONDS = 60;
-/** How long a run waits for an older image to become available, before it may delete its own. */
-const READY_LIMIT_SECONDS = 3_600;
 const FIRST_INTERVAL_SECONDS = 2;
 const MAX_INTERVAL_SECONDS = 10;
 const INTERVAL_GROWTH = 1.5;
@@ -38,6 +36,8 @@ export interface MadeObject {
   readonly isOwn: boolean;
   /** The POST was sent twice, so that this run may have made both. */
   readonly repeated: boolean;
+  /** How long an older one is waited for until it can be used: as long as this run waits for its own. */
+  readonly readyLimitSeconds: number;
 }
 
 /** Hears what the lists show and what is done about it. */
@@ -134,7 +134,8 @@ export async function resolveConcurrentDuplicates(
   for (let open = made; open.length > 0; ) {
     const waiting = await checkAll(open, context, concurrency, listener);
     const seconds = (context.clock.now() - begin) / 1000;
-    const isOver = ({ until }: Waiting) => seconds >= (until === "gone" ? GONE_LIMIT_SECONDS : READY_LIMIT_SECONDS);
+    const isOver = ({ until, made: { readyLimitSeconds } }: Waiting) =>
+      seconds >= (until === "gone" ? GONE_LIMIT_SECONDS : readyLimitSeconds);
     for (const found of waiting.filter(isOver)) giveUp(found, reasonFor(found), listener);
     const patient = waiting.filter((found) => !isOver(found));
     for (const { made: one, until, ids } of patient) {

@@ -17,6 +17,9 @@ import {
 import { type LookupResult, list, type Place, recogniseIn } from "./recognise.ts";
 import { type Context, resolvePath, type StepResult } from "./step.ts";
 
+/** How long an older object is waited for until it can be used, where the plan waits for none of its own. */
+const READY_LIMIT_SECONDS = 3_600;
+
 interface LateCommitsOptions {
   /** In the order of the plan. */
   readonly steps: readonly Step[];
@@ -51,8 +54,16 @@ export class LateCommits {
   readonly #contested: Map<string, MadeObject> = new Map();
   readonly #copies: Copy[] = [];
 
+  /** How long a change's object is waited for until it can be used, by the key of the change. */
+  readonly #readyLimitsSeconds: ReadonlyMap<string, number>;
+
   constructor(options: LateCommitsOptions) {
     this.#options = options;
+    this.#readyLimitsSeconds = new Map(
+      options.steps.flatMap((step) =>
+        step.type === "wait" ? step.changes.map((key) => [key, step.limitSeconds] as const) : [],
+      ),
+    );
   }
 
   /** The number of steps whose object still exists more than once. */
@@ -64,7 +75,9 @@ export class LateCommits {
     if (step.method !== "POST" || step.lookup === null) return;
     if (id !== null && isCopy(step, this.#options.context)) this.#copies.push({ step, id });
     if (id !== null && factsOf(unit, step.lookup.kind).canBeDuplicated) {
-      this.#duplicable.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
+      const [key = ""] = step.changes;
+      const readyLimitSeconds = this.#readyLimitsSeconds.get(key) ?? READY_LIMIT_SECONDS;
+      this.#duplicable.set(step.id, { step, unit, id, isOwn: !recovered, repeated, readyLimitSeconds });
       if (repeated) this.#sentTwice.add(step.id);
     } else if (repeated) {
       this.#otherRepeats.push({ step, id, unit });

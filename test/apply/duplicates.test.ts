@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CopiedList, judgeDuplicates, type Rival, resolveCopyDuplicates } from "../../src/apply/duplicates.ts";
@@ -94,6 +95,28 @@ async function makeVpc(fields: JsonObject = {}): Promise<number> {
 }
 
 const VPC_ONLY = ["tenon: 1", "owner: edge", VPC].join("\n");
+
+test("an older image that never becomes available is waited for as long as one's own, and no longer", async () => {
+  const entry = "label: golden, description: base, upload: { file: i.img.gz, region: us-east }";
+  const { desired } = await account.load({
+    "tenon.yaml": `tenon: 1\nowner: edge\nimages: [{ ${entry} }]\n`,
+    "i.img.gz": gzipSync("i"),
+  });
+  const plan = await account.plan(desired as never, { imageTimeoutSeconds: 60 });
+  const [create] = plan.steps;
+  if (create?.type !== "request" || create.body === null) throw new Error("the plan begins with no request");
+  expect((await account.api.send({ method: "POST", path: ["images", "upload"], body: create.body })).ok).toBe(true);
+  let lists = 0;
+  const report = await apply(plan, {
+    beforeList: async () => {
+      lists += 1;
+    },
+  });
+  expect(report).toMatchObject({ failed: 0, duplicates: 1 });
+  expect(report.notices).toEqual([expect.stringContaining("the older one cannot be used yet; plan again")]);
+  // In an hour there would be hundreds of them.
+  expect(lists).toBeLessThan(20);
+});
 
 describe("two runs that make the same at the same time", () => {
   test("leave one VPC, one image and one of each record: the run that came later takes its own away", async () => {
@@ -354,7 +377,8 @@ describe("two runs that make the same at the same time", () => {
       return String(item["name"]);
     };
     const unit = { name: "zone", kinds: zone.kinds, duplicateKey } as unknown as Unit;
-    const made = items.map(({ id, name }) => ({ step: createRecord(name), unit, id, isOwn: true, repeated: false }));
+    const about = { unit, isOwn: true, repeated: false, readyLimitSeconds: 0 };
+    const made = items.map(({ id, name }) => ({ ...about, step: createRecord(name), id }));
     const twice = { id: count + 1, name: "r7" };
     const sent: unknown[] = [];
     const api = {
