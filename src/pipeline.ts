@@ -34,7 +34,7 @@ import {
   type OtherEnvironment,
   refuseRetiredElsewhere,
 } from "./plan/environments.ts";
-import { wrongAccount } from "./plan/match.ts";
+import { wrongAccount } from "./plan/match-problems.ts";
 import { rateOf } from "./plan/pace.ts";
 import { completeInterfaces, makePlan, type PlanOptions } from "./plan/plan.ts";
 import { exceedsReviewedPlan } from "./plan/review.ts";

@@ -24,7 +24,8 @@ import { compareText, escapeGlob, groupBy } from "../model/text.ts";
 import type { Match, Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { diffPairs, removes } from "./diff.ts";
 import { expiredConsents, guardsOf, type Protection, validConsents } from "./guards.ts";
-import { type ClaimedByOther, idBecomesStale, type Matched, matchUnit, wrongAccount } from "./match.ts";
+import { type ClaimedByOther, type Matched, matchUnit } from "./match.ts";
+import { idBecomesStale, wrongAccount } from "./match-problems.ts";
 import { orderSteps } from "./order.ts";
 import {
   blockHeld,

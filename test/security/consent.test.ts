@@ -344,3 +344,25 @@ test("a program that opens the project retires no image that another environment
   expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
   expect((await project.drift()).summary).toMatchObject({ missing: 1 });
 });
+
+test("an entry of removed that names nothing stands in the plan of the change that brings it, as what gets the name later would go", async () => {
+  const zone = "domains: [{ domain: keep.example, type: master, soa_email: a@example.com, records: [] }]\n";
+  const removed =
+    'removed: [{ domain: shop.example }, { vpc: shop }, { image: x, id: "private/9" }, { vpc: y, destroy: false }]\n';
+  const root = "tenon: 1\nowner: edge\nfiles: [z.yaml]\n";
+  const place = await folder({
+    ...{ "main/tenon.yaml": root, "main/z.yaml": `tenon: 1\n${zone}` },
+    ...{ "head/tenon.yaml": root, "head/z.yaml": `tenon: 1\n${zone}${removed}` },
+  });
+  const service = await emulator({ seed: { vpcs: [{ label: "other", region: "us-east" }] } });
+  const options = { cwd: join(place, "head"), env: envOf(service) };
+  for (const more of [[], ["--base", "../main"], ["--changed-since", "../main"], ["--format", "markdown"]]) {
+    const { code, stdout } = await run(["plan", ...more], options);
+    const named = [...stdout.matchAll(/`removed` names (\S+), which is not there/g)].map(([, name]) => name);
+    expect([more, code, named.toSorted()]).toEqual([more, 0, ["domain/shop.example", "vpc/shop"]]);
+  }
+  // What a narrowed run has not read is not said to be missing.
+  await writeFile(join(place, "head/z.yaml"), `tenon: 1\n${zone}removed: [{ vpc: other }]\n`);
+  const { stdout } = await run(["plan", "--target", "domain/keep.example"], options);
+  expect(stdout).not.toContain("which is not there");
+});
