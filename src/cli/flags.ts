@@ -223,20 +223,20 @@ export function planOutFlag(): Option {
   });
 }
 
-/** Stdout is not meant by `-`: what a person reads stands there. */
-export function parseFile(value: string): string {
+/** What a person reads stands on stdout. */
+export function parseJournal(value: string): string {
   if (value === "-" || value === "") throw new InvalidArgumentError("Name a file.");
   return value;
 }
 
 /** Read by `withJsonErrors`. */
 export function jsonIntoFlag(): Option {
-  return new Option("--json-into <file>", "write the JSON document to a file, too").argParser(parseFile);
+  return new Option("--json-into <file>", "write the JSON document to a file, too");
 }
 
 /** Read by `withPage`. */
 export function htmlIntoFlag(): Option {
-  return new Option("--html-into <file>", "write the page to a file, too").argParser(parseFile);
+  return new Option("--html-into <file>", "write the page to a file, too");
 }
 
 /** Read by `folding`. */

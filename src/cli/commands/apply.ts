@@ -38,7 +38,7 @@ import {
   neverDestroyFlag,
   type PlanFlags,
   parseDuration,
-  parseFile,
+  parseJournal,
   runFlag,
   type UndoFlags,
   type VerifyFlags,
@@ -126,7 +126,7 @@ function addRunFlags(command: Command): Command {
     .addOption(jsonIntoFlag())
     .addOption(htmlIntoFlag())
     .addOption(failOnFlag("do nothing and exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
-    .option("--journal <file>", "append the evidence to it (default: a new one in .tenon/journal)", parseFile)
+    .option("--journal <file>", "append the evidence to it (default: a new one in .tenon/journal)", parseJournal)
     .option("--wait-detached <time>", "how long to wait until interfaces are detached: 10m", parseDuration);
 }
 

@@ -20,7 +20,7 @@ import { escapeText } from "../terminal.ts";
 import { type ChangeView, count, type GroupView, type Mark } from "../view.ts";
 import { type Html, html, join, NOTHING } from "./markup.ts";
 import { viewsIn } from "./sections.ts";
-import { diffHtml, fieldsHtml } from "./values.ts";
+import { diffHtml, fieldsHtml, roomPerValue } from "./values.ts";
 
 export interface TreeOptions {
   readonly fold: FoldContext;
@@ -28,6 +28,11 @@ export interface TreeOptions {
   readonly anchors: ReadonlyMap<string, string>;
   /** What became of a change, by its key; absent: nothing yet. */
   readonly outcomeOf?: (key: string) => string | null;
+}
+
+interface Tree extends TreeOptions {
+  /** See `roomPerValue`. */
+  readonly room: number;
 }
 
 /** Of fewer changes than this, everything is unfolded. */
@@ -52,10 +57,11 @@ export function changeTree(groups: readonly GroupView[], options: TreeOptions, i
   const total = groups.reduce((sum, group) => sum + viewsIn(group).length, 0);
   const open = isOpen || total <= MAX_OPEN_CHANGES;
   const entries = entriesOf(groups, options.fold);
-  return html`<div class="tree">${entries.map((entry) => entryHtml(entry, options, open))}</div>`;
+  const tree = { ...options, room: roomPerValue(total) };
+  return html`<div class="tree">${entries.map((entry) => entryHtml(entry, tree, open))}</div>`;
 }
 
-function entryHtml(entry: Entry, options: TreeOptions, open: boolean): Html {
+function entryHtml(entry: Entry, options: Tree, open: boolean): Html {
   switch (entry.type) {
     case "one": {
       const { group } = entry;
@@ -89,7 +95,7 @@ interface UnitFrame {
   readonly open: boolean;
 }
 
-function unitHtml({ group, head, count: times, names, open }: UnitFrame, options: TreeOptions): Html {
+function unitHtml({ group, head, count: times, names, open }: UnitFrame, options: Tree): Html {
   const { own, children, root } = group;
   const fields = own === null ? [] : own.fields.filter(({ name }) => !isInHeadline(own, name));
   const source = options.fold.sources.get(root);
@@ -100,13 +106,13 @@ function unitHtml({ group, head, count: times, names, open }: UnitFrame, options
   const rootAttribute = times === 1 && html` data-root="${root}"`;
   return html`<details class="unit ${own?.mark ?? "none"}"${rootAttribute}${attributesOf(own, times, options)}${open && html` open`}>
 <summary>${signHtml(own)} <span class="title"><span class="head">${head}</span>${badges(own, options)}</span> <span class="tally">${tallyOf(group, times, options)}</span></summary>
-<div class="within">${names}${own !== null && html`${fieldsHtml(own, fields)}${detailHtml(own)}`}${lines}</div>
+<div class="within">${names}${own !== null && html`${fieldsHtml(own, fields, options.room)}${detailHtml(own)}`}${lines}</div>
 </details>
 `;
 }
 
 /** Many objects that are only deleted share one heading; each of them is named. */
-function goingHtml(groups: readonly GroupView[], options: TreeOptions, open: boolean): Html {
+function goingHtml(groups: readonly GroupView[], options: Tree, open: boolean): Html {
   const own = groups[0]?.own ?? null;
   const lines = groups.map(
     (group) =>
@@ -122,7 +128,7 @@ function goingHtml(groups: readonly GroupView[], options: TreeOptions, open: boo
 }
 
 /** What the filters of the page look at. */
-function attributesOf(view: ChangeView | null, times: number, options: TreeOptions): Html {
+function attributesOf(view: ChangeView | null, times: number, options: Tree): Html {
   if (view === null) return NOTHING;
   const { key, blocked } = view.change;
   const outcome = options.outcomeOf?.(key) ?? null;
@@ -154,7 +160,7 @@ function outcomeWord(state: string): string {
   return state === "partial" ? "done in part" : state;
 }
 
-function tallyOf(group: GroupView, times: number, options: TreeOptions): string {
+function tallyOf(group: GroupView, times: number, options: Tree): string {
   const views = viewsIn(group);
   const tally = tallyText(views, tenseOf(views, options));
   return times === 1 ? tally : `${tally} each`;
@@ -172,17 +178,17 @@ function linesHtml(lines: readonly Html[]): Html {
   return join(chunks);
 }
 
-function lineHtml(view: ChangeView, times: number, options: TreeOptions): Html {
+function lineHtml(view: ChangeView, times: number, options: Tree): Html {
   const attributes = attributesOf(view, times, options);
   const below = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
-  return html`<li class="change ${view.mark}"${attributes}>${signHtml(view)} ${partsHtml(view)} <span class="badges">${badges(view, options)}</span>${fieldsHtml(view, below)}${detailHtml(view)}</li>
+  return html`<li class="change ${view.mark}"${attributes}>${signHtml(view)} ${partsHtml(view, options.room)} <span class="badges">${badges(view, options)}</span>${fieldsHtml(view, below, options.room)}${detailHtml(view)}</li>
 `;
 }
 
-function partsHtml(view: ChangeView): Html {
+function partsHtml(view: ChangeView, room: number): Html {
   if (!isRow(view)) return html`<span class="name">${view.change.address}</span>`;
   const { lead, name, type, data, ttl } = lineParts(view);
-  return html`<span class="name">${lead !== "" && html`<span class="kind">${lead}</span> `}${diffHtml(name)}</span> <span class="type">${type}</span> <span class="data">${diffHtml(data)}</span>${ttl !== "" && html` <span class="ttl">${ttl}</span>`}`;
+  return html`<span class="name">${lead !== "" && html`<span class="kind">${lead}</span> `}${diffHtml(name, room)}</span> <span class="type">${type}</span> <span class="data">${diffHtml(data, room)}</span>${ttl !== "" && html` <span class="ttl">${ttl}</span>`}`;
 }
 
 /** A clone has exactly the records of its source, which stand there. */

@@ -19,7 +19,7 @@ import { changedSinceText, count } from "../view.ts";
 import { type Html, html } from "./markup.ts";
 import { renderPage } from "./page.ts";
 import { filterBar, frame, kindChoices, type Section, type Tally } from "./sections.ts";
-import { diffHtml, valueHtml } from "./values.ts";
+import { diffHtml, roomPerValue, valueHtml } from "./values.ts";
 
 /** The gravest first. */
 const STATUSES = ["missing", "unexpected", "changed", "unadopted"] as const;
@@ -30,8 +30,6 @@ const WORDS: Readonly<Record<DriftStatus, string>> = {
 
 /** Of fewer objects than this, everything is unfolded. */
 const MAX_OPEN_OBJECTS = 80;
-/** A value is not cut: the page wraps it. */
-const COLUMNS = 100_000;
 /** As in the tree of changes. */
 const LINES_TOGETHER = 50;
 
@@ -74,7 +72,8 @@ function objectsSection(drift: Drift, kinds: Kinds): Section | null {
     roots: roots.length > 1 ? "All objects" : null,
   });
   const open = folded.length <= MAX_OPEN_OBJECTS;
-  const units = roots.map(([root, own]) => unitHtml(root, own, kinds, open));
+  const room = roomPerValue(folded.length);
+  const units = roots.map(([root, own]) => unitHtml(root, own, { kinds, open, room }));
   return {
     id: "objects",
     short: null,
@@ -83,8 +82,16 @@ function objectsSection(drift: Drift, kinds: Kinds): Section | null {
   };
 }
 
-function unitHtml(root: string, objects: readonly Folded[], kinds: Kinds, open: boolean): Html {
-  const lines = objects.map((one) => lineHtml(one, kinds));
+interface Tree {
+  readonly kinds: Kinds;
+  readonly open: boolean;
+  /** See `roomPerValue`. */
+  readonly room: number;
+}
+
+function unitHtml(root: string, objects: readonly Folded[], tree: Tree): Html {
+  const { open } = tree;
+  const lines = objects.map((one) => lineHtml(one, tree));
   const chunks: Html[] = [];
   for (let from = 0; from < lines.length; from += LINES_TOGETHER)
     chunks.push(html`<ul class="lines">${lines.slice(from, from + LINES_TOGETHER)}</ul>`);
@@ -95,20 +102,20 @@ function unitHtml(root: string, objects: readonly Folded[], kinds: Kinds, open: 
 `;
 }
 
-function lineHtml({ object, within }: Folded, kinds: Kinds): Html {
+function lineHtml({ object, within }: Folded, tree: Tree): Html {
   const { status, kind, note } = object;
   const labels = labelTexts(object, within).map((label) => html` <span class="label">${label}</span>`);
-  return html`<li class="change drift ${status}" data-kind="${kind}" data-state="${status}"><span class="sign" aria-hidden="true">${SIGNS[status]}</span><span class="state ${status}">${WORDS[status]}</span> <span class="name">${addressText(object)}</span>${labels}${valuesHtml(object, kinds)}${note !== null && html`<p class="note"><span class="kind">note</span> ${note}</p>`}</li>
+  return html`<li class="change drift ${status}" data-kind="${kind}" data-state="${status}"><span class="sign" aria-hidden="true">${SIGNS[status]}</span><span class="state ${status}">${WORDS[status]}</span> <span class="name">${addressText(object)}</span>${labels}${valuesHtml(object, tree)}${note !== null && html`<p class="note"><span class="kind">note</span> ${note}</p>`}</li>
 `;
 }
 
 /** Of what differs, the account's side and the declared one; of the rest, what tells it from others. */
-function valuesHtml(object: DriftObject, kinds: Kinds): Html {
+function valuesHtml(object: DriftObject, { kinds, room }: Tree): Html {
   if (object.status !== "changed")
-    return html`${wholeLines(object, COLUMNS, kinds).map((line) => html` <span class="whole">${valueHtml(line.trim())}</span>`)}`;
+    return html`${wholeLines(object, room, kinds).map((line) => html` <span class="whole">${valueHtml(line.trim(), room)}</span>`)}`;
   const fields = object.fields.map(
     ({ name, live, declared }) =>
-      html`<div><dt>${name}</dt><dd>${diffHtml([valueText(live), valueText(declared)])}</dd></div>`,
+      html`<div><dt>${name}</dt><dd>${diffHtml([valueText(live), valueText(declared)], room)}</dd></div>`,
   );
   return html`<dl class="fields">${fields}</dl>`;
 }

@@ -8,7 +8,7 @@ import { type Html, html } from "./markup.ts";
 import { type InterfaceDrawing, type NetworkDrawing, networkPictures, networksOfInventory } from "./network-picture.ts";
 import { renderPage } from "./page.ts";
 import { filterBar, frame, picture, type Section } from "./sections.ts";
-import { valueHtml } from "./values.ts";
+import { roomPerValue, valueHtml } from "./values.ts";
 import { zoneMap, zonesOfInventory } from "./zone-map.ts";
 
 export interface ListPage {
@@ -83,15 +83,15 @@ function tableSection({ kind, heading, rows, columns: own, none }: ListTable): S
   const table = html`<div class="table" tabindex="0" role="region" aria-label="${heading}"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>
-${rows.map((row) => rowHtml(row, kind, columns))}</tbody>
+${rows.map((row) => rowHtml(row, kind, columns, roomPerValue(rows.length)))}</tbody>
 </table></div>`;
   return { id: kind, short: heading, heading, body: rows.length === 0 ? html`<p>${none}</p>` : table };
 }
 
-function rowHtml(row: unknown, kind: string, columns: readonly Column<unknown>[]): Html {
+function rowHtml(row: unknown, kind: string, columns: readonly Column<unknown>[], room: number): Html {
   const state = stateOf(row);
   const cells = columns.map(({ heading, value, shown, whole }, index) => {
-    const cell = cellHtml((whole ?? shown ?? value)(row));
+    const cell = cellHtml((whole ?? shown ?? value)(row), room);
     return index === 0
       ? html`<th scope="row" data-label="${heading ?? ""}">${cell}</th>`
       : html`<td data-label="${heading ?? ""}">${cell}</td>`;
@@ -103,11 +103,11 @@ function rowHtml(row: unknown, kind: string, columns: readonly Column<unknown>[]
 /** A longer value is broken where its column ends. */
 const MAX_UNBROKEN_CHARACTERS = 40;
 
-function cellHtml(cell: Cell): Html {
+function cellHtml(cell: Cell, room: number): Html {
   if (cell === null || cell === "") return html`<span class="muted">-</span>`;
   if (typeof cell === "boolean") return html`${cell ? "yes" : "no"}`;
   if (typeof cell === "number") return html`${cell}`;
-  return cell.length > MAX_UNBROKEN_CHARACTERS ? valueHtml(cell) : html`<span class="unbroken">${cell}</span>`;
+  return cell.length > MAX_UNBROKEN_CHARACTERS ? valueHtml(cell, room) : html`<span class="unbroken">${cell}</span>`;
 }
 
 /** The networks with what is known of their interfaces. */

@@ -1,4 +1,4 @@
-/** Values in a page: whole, and where one becomes another, with the part that differs marked. */
+/** Values in a page: whole as long as there is room, and where one becomes another, with the part that differs marked. */
 
 import type { Json } from "../../model/resource.ts";
 import { type BeforeAfter, beforeAfterOf, valueText } from "../change-lines.ts";
@@ -11,19 +11,47 @@ const MAX_INLINE_CHARACTERS = 400;
 /** What differs within a word of so many characters marks the word. */
 const MAX_WORD_CHARACTERS = 12;
 
-/** @param text escaped */
-export function valueHtml(text: string): Html {
-  return html`<span class="${classOf("value", text)}"${focusable(text)}>${text}</span>`;
+/** Characters of all values of a page, of which markup can make six times as many. A string has at most 500 million. */
+const MAX_VALUES_CHARACTERS = 8_000_000;
+
+/** How many characters of each value a page shows that has values in so many lines. */
+export function roomPerValue(lines: number): number {
+  return Math.max(MAX_INLINE_CHARACTERS, Math.floor(MAX_VALUES_CHARACTERS / Math.max(lines, 1)));
 }
 
-/** One value, or the earlier struck out and the later after it. The texts are escaped. */
-export function diffHtml([before, after]: BeforeAfter<string>): Html {
-  if (before === undefined || after === undefined) {
-    const text = after ?? before;
-    return text === undefined || text === "" ? NOTHING : valueHtml(text);
+/** @param text escaped @param room from `roomPerValue` */
+export function valueHtml(text: string, room: number): Html {
+  const shown = fitted(text, 0, room);
+  return html`<span class="${classOf("value", shown)}"${focusable(shown)}>${shown}</span>${lengthText(text, room)}`;
+}
+
+/** One value, or the earlier struck out and the later after it. The texts are escaped. @param room from `roomPerValue` */
+export function diffHtml([whole, later]: BeforeAfter<string>, room: number): Html {
+  if (whole === undefined || later === undefined) {
+    const text = later ?? whole;
+    return text === undefined || text === "" ? NOTHING : valueHtml(text, room);
   }
+  const isLong = whole.length > room || later.length > room;
+  const from = isLong ? sharedStart(whole, later) - SHARED_CHARACTERS : 0;
+  const [before, after] = [fitted(whole, from, room), fitted(later, from, room)];
   const { start, end } = sharedEnds(before, after);
-  return html`<del class="${classOf("value", before)}"${focusable(before)}>${marked(before, start, end)}</del> <span class="arrow">→</span> <ins class="${classOf("value", after)}"${focusable(after)}>${marked(after, start, end)}</ins>`;
+  return html`<del class="${classOf("value", before)}"${focusable(before)}>${marked(before, start, end)}</del>${lengthText(whole, room)} <span class="arrow">→</span> <ins class="${classOf("value", after)}"${focusable(after)}>${marked(after, start, end)}</ins>${lengthText(later, room)}`;
+}
+
+/** Of what two long values share, so much is shown before what differs. */
+const SHARED_CHARACTERS = 80;
+
+/** A part of a text that is too long. */
+function fitted(text: string, from: number, room: number): string {
+  if (text.length <= room) return text;
+  const start = from > 0 && isSecondUnit(text[from]) ? from + 1 : Math.max(from, 0);
+  const end = start + room - (isSecondUnit(text[start + room]) ? 1 : 0);
+  return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`;
+}
+
+/** Behind a text of which a part is shown. */
+function lengthText(text: string, room: number): string {
+  return text.length <= room ? "" : ` (${text.length.toLocaleString("en")} characters)`;
 }
 
 function classOf(name: string, { length }: string): string {
@@ -44,8 +72,10 @@ function marked(text: string, start: number, end: number): Html {
 
 /** How many characters both begin with, and end with after those. No word is divided that is short, and no surrogate pair. */
 function sharedEnds(before: string, after: string): { start: number; end: number } {
-  const start = sharedStart(before, after);
-  const end = sharedStart(reversed(before.slice(start)), reversed(after.slice(start)));
+  const first = sharedStart(before, after);
+  const start = isSecondUnit(before[first]) || isSecondUnit(after[first]) ? first - 1 : first;
+  const last = sharedStart(reversed(before.slice(start)), reversed(after.slice(start)));
+  const end = last > 0 && isSecondUnit(before[before.length - last]) ? last - 1 : last;
   return { start, end };
 }
 
@@ -57,7 +87,7 @@ function sharedStart(one: string, other: string): number {
   for (let length = shared; shared - length <= MAX_WORD_CHARACTERS; length -= 1) {
     if (length === 0 || !isInWord(one[length - 1])) return length;
   }
-  return isSurrogate(one[shared - 1]) ? shared - 1 : shared;
+  return shared;
 }
 
 /** By UTF-16 code units, of which only their number and equality matter here. */
@@ -69,34 +99,37 @@ function isInWord(unit: string | undefined): boolean {
   return unit !== undefined && /[\p{L}\p{N}\p{M}\p{Cs}]/u.test(unit);
 }
 
-function isSurrogate(unit: string | undefined): boolean {
-  return unit !== undefined && /\p{Cs}/u.test(unit);
+/** Of a surrogate pair. */
+function isSecondUnit(unit: string | undefined): boolean {
+  return unit !== undefined && /[\udc00-\udfff]/.test(unit);
 }
 
 // Fields below a heading or a line.
 
-export function fieldsHtml(view: ChangeView, fields: readonly FieldDiff[]): Html {
+/** @param room from `roomPerValue` */
+export function fieldsHtml(view: ChangeView, fields: readonly FieldDiff[], room: number): Html {
   if (fields.length === 0) return NOTHING;
-  return html`<dl class="fields">${fields.map((field) => fieldHtml(field, view))}</dl>`;
+  return html`<dl class="fields">${fields.map((field) => fieldHtml(field, view, room))}</dl>`;
 }
 
-function fieldHtml(field: FieldDiff, view: ChangeView): Html {
+function fieldHtml(field: FieldDiff, view: ChangeView, room: number): Html {
   const forces = field.forcesReplacement && html` <span class="label">forces replacement</span>`;
-  return html`<div><dt>${field.name}</dt><dd>${changedValue(beforeAfterOf(field, view))}${forces}</dd></div>`;
+  return html`<div><dt>${field.name}</dt><dd>${changedValue(beforeAfterOf(field, view), room)}${forces}</dd></div>`;
 }
 
 /** Of two lists what goes and what comes; of other values both. */
-export function changedValue({ before, after }: { before: Json | undefined; after: Json | undefined }): Html {
+function changedValue({ before, after }: { before: Json | undefined; after: Json | undefined }, room: number): Html {
   if (!Array.isArray(before) || !Array.isArray(after)) {
     const textOf = (value: Json | undefined): string | undefined =>
       value === undefined ? undefined : valueText(value);
-    return diffHtml([textOf(before), textOf(after)]);
+    return diffHtml([textOf(before), textOf(after)], room);
   }
   const [had, has] = [new Set(before.map(valueText)), new Set(after.map(valueText))];
   const gone = [...had].filter((item) => !has.has(item));
   const come = [...has].filter((item) => !had.has(item));
   // The same items in another order, or another number of times.
-  if (gone.length + come.length === 0) return diffHtml([valueText(before), valueText(after)]);
+  if (gone.length + come.length === 0) return diffHtml([valueText(before), valueText(after)], room);
   const stay = before.length - gone.length;
-  return html`<ul class="items">${gone.map((item) => html`<li><del class="value">${item}</del></li>`)}${come.map((item) => html`<li><ins class="value">${item}</ins></li>`)}${stay > 0 && html`<li class="muted">${stay} more as before</li>`}</ul>`;
+  const each = Math.max(MAX_INLINE_CHARACTERS, Math.floor(room / (gone.length + come.length)));
+  return html`<ul class="items">${gone.map((item) => html`<li><del class="value">${fitted(item, 0, each)}</del>${lengthText(item, each)}</li>`)}${come.map((item) => html`<li><ins class="value">${fitted(item, 0, each)}</ins>${lengthText(item, each)}</li>`)}${stay > 0 && html`<li class="muted">${stay} more as before</li>`}</ul>`;
 }

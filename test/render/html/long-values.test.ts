@@ -1,0 +1,40 @@
+/** Values in a page that are long, or very many. */
+
+import { expect, test } from "vitest";
+import { renderPlanHtml } from "../../../src/render/index.ts";
+import { change, plan } from "../plans.ts";
+
+function domains(count: number, before: string, after: string) {
+  return Array.from({ length: count }, (_, index) => {
+    const domain = `d${index}.example`;
+    return change(`domain/${domain}`, "domain", {
+      action: "update",
+      // Domains that change alike would stand there once.
+      before: { domain, description: `${before}-${index}` },
+      after: { domain, description: `${after}-${index}` },
+    });
+  });
+}
+
+test("few long values are shown whole", async () => {
+  const page = await renderPlanHtml(plan(domains(3, `${"a".repeat(60_000)}-before`, "after")));
+  expect(page).toContain(`${"a".repeat(60_000)}-before`);
+});
+
+test("of many long values each is shown in part, with its length, from what differs on", async () => {
+  const shared = '"&'.repeat(5_000);
+  const [before, after] = [`${shared}192.0.2.1${shared}`, `${shared}203.0.113.66${shared}`];
+  const page = await renderPlanHtml(plan(domains(1_200, before, after)));
+  expect(page.match(/192\.0\.2\.1/g)).toHaveLength(1_200);
+  expect(page.match(/203\.0\.113\.66/g)).toHaveLength(1_200);
+  expect(page).toMatch(/…<\/\w+> \(30,\d{3} characters\)/);
+  // Whole, they are three times as much, and a few more of them are more than a string can have.
+  expect(page.length).toBeLessThan(100_000_000);
+});
+
+test("a character of two units is not divided", async () => {
+  const smile = "😀".repeat(20_000);
+  const page = await renderPlanHtml(plan(domains(301, `${smile}a`, `${smile}b`)));
+  expect(page).toMatch(/😀(?:<mark>)?a/u);
+  expect(page).not.toMatch(/\\u\{d[89a-f]/i);
+});
