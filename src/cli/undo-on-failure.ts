@@ -45,7 +45,7 @@ export async function undoUnverified(
 /** What names the run in a command. A file that the flag names has the lines of the undo behind those of the run. */
 function journalOf({ journal, entries }: CarriedOut, flags: UndoOnFailureFlags): string {
   const [first] = entries;
-  const which = flags.journal === undefined || first?.type !== "run" ? "" : ` --run ${first.started}`;
+  const which = flags.journal === undefined || first?.type !== "run" ? "" : ` --run ${shellWord(first.started)}`;
   return `${shellWord(journal)}${which}`;
 }
 
