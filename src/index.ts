@@ -121,7 +121,14 @@ export {
   type Span,
 } from "./model/diagnostic.ts";
 export type { InspectedContents, Inspection, InventoryItem } from "./model/inventory.ts";
-export type { Intent, JournalEntry, JournalHeader, JournalledChange, JournalledRun } from "./model/journal.ts";
+export type {
+  Intent,
+  JournalEntry,
+  JournalHeader,
+  JournalledChange,
+  JournalledRun,
+  Youngest,
+} from "./model/journal.ts";
 export type { Live, LiveUnit } from "./model/live.ts";
 export {
   type Barrier,

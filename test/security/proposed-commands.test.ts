@@ -43,7 +43,6 @@ const SOURCE = join(import.meta.dirname, "../../src");
 /** What stands unquoted behind a flag, by the file and the expression. */
 const HARMLESS: readonly [file: RegExp, expression: RegExp, why: string][] = [
   [/^cli\/git\.ts$/, /^(id|MAX_REFS)$/, "arguments of git, which no shell reads"],
-  [/^render\/consent\.ts$/, /^guard\.of \?\? 0$/, "a number"],
   [/^cli\/flags\.ts$/, /^(folder|format)$/, "digits and a unit, or a word of a list"],
   [/^cli\/undo-on-failure\.ts$/, /^(read\.run\.started|journal)$/, "a time of this process, and what is quoted before"],
   [/^cli\/commands\/import\.ts$/, /^(from|owner|whose|soaEmail)$/, "a word of a list, or what was given"],
