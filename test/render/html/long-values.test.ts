@@ -17,19 +17,19 @@ function domains(count: number, before: string, after: string) {
 }
 
 test("few long values are shown whole", async () => {
-  const page = await renderPlanHtml(plan(domains(3, `${"a".repeat(60_000)}-before`, "after")));
-  expect(page).toContain(`${"a".repeat(60_000)}-before`);
+  const page = await renderPlanHtml(plan(domains(3, `${"a".repeat(30_000)}-before`, "after")));
+  expect(page).toContain(`${"a".repeat(30_000)}-before`);
 });
 
 test("of many long values each is shown in part, with its length, from what differs on", async () => {
-  const shared = '"&'.repeat(5_000);
+  const shared = "a ".repeat(20_000);
   const [before, after] = [`${shared}192.0.2.1${shared}`, `${shared}203.0.113.66${shared}`];
-  const page = await renderPlanHtml(plan(domains(1_200, before, after)));
-  expect(page.match(/192\.0\.2\.1/g)).toHaveLength(1_200);
-  expect(page.match(/203\.0\.113\.66/g)).toHaveLength(1_200);
-  expect(page).toMatch(/…<\/\w+> \(30,\d{3} characters\)/);
-  // Whole, they are three times as much, and a few more of them are more than a string can have.
-  expect(page.length).toBeLessThan(100_000_000);
+  const page = await renderPlanHtml(plan(domains(400, before, after)));
+  expect(page.match(/192\.0\.2\.1/g)).toHaveLength(400);
+  expect(page.match(/203\.0\.113\.66/g)).toHaveLength(400);
+  expect(page).toMatch(/…<\/\w+> \(80,\d{3} characters\)/);
+  // Whole, they are four times as much; some thousands of them would be more than a string can have.
+  expect(page.length).toBeLessThan(20_000_000);
 });
 
 test("a character of two units is not divided", async () => {
