@@ -218,14 +218,14 @@ test("a token that only one worker lacks, and a project that differs on it: anot
   await mkdir(join(differing, "project"));
   await writeFile(join(differing, "fleet.yaml"), await readFile(join(fleet.cwd, "fleet.yaml"), "utf8"));
   await writeFile(join(differing, "project/tenon.yaml"), "tenon: 1\nvariables: { domain: {} }\n");
-  const tokenless = await startedWorker({ cwd: fleet.cwd, env: without }, ["--lease", "5s"]);
-  const other = await startedWorker({ cwd: differing, env }, ["--lease", "5s"]);
+  const tokenless = await startedWorker({ cwd: fleet.cwd, env: without }, ["--lease", "10s"]);
+  const other = await startedWorker({ cwd: differing, env }, ["--lease", "10s"]);
   const running = run(["fleet", "apply", "--yes"], { cwd: fleet.cwd, env });
   await tokenless.untilSaid(
     /a1: left for another worker: worker \S+ has no token for a1: start it with TOKEN_A1 set\n/,
   );
   await other.untilSaid("left for another worker: the entry or the project of a");
-  await startedWorker({ cwd: fleet.cwd, env }, ["--lease", "5s"]);
+  await startedWorker({ cwd: fleet.cwd, env }, ["--lease", "10s"]);
   const { code, stderr } = await running;
   expect(code).toBe(0);
   expect(stderr).toMatch(/a1 waits for another worker/);
