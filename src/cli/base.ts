@@ -20,6 +20,7 @@ import {
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ProjectFlags } from "./flags.ts";
 import {
+  type CommitTree,
   contentOfBlob,
   type Environment,
   type GitFailure,
@@ -71,17 +72,14 @@ export async function openBase(terminal: Terminal, request: BaseRequest): Promis
     return { ok: false, code: EXIT.error };
   }
   const isFolder = isPath(request.name);
-  const temporary = await mkdtemp(join(tmpdir(), "tenon-base-"));
   try {
-    return await (isFolder ? baseInFolder(terminal, request) : baseAtRef(terminal, temporary, request));
+    return await (isFolder ? baseInFolder(terminal, request) : baseAtRef(terminal, request));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const summary = `the project at ${request.name} cannot be read: ${message}`;
     const fix = isFolder ? "Give a git ref, or the folder in a whole checkout." : "Give a folder instead of a ref.";
     sayError(terminal, { code: "base-unreadable", summary, fix });
     return { ok: false, code: EXIT.error };
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
   }
 }
 
@@ -162,8 +160,7 @@ async function isProject(path: string): Promise<boolean> {
   return basename(root) === "tenon.yaml" && (await stat(root).catch(() => null)) !== null;
 }
 
-/** @param temporary an empty folder of our own, for files of variables */
-async function baseAtRef(terminal: Terminal, temporary: string, request: BaseRequest): Promise<OpenedBase> {
+async function baseAtRef(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
   const { name, project } = request;
   const { environment } = terminal;
   const found = await treeAt(project.root, name, environment);
@@ -171,6 +168,8 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
     sayDiagnostics(terminal, [await refusal(request, found, environment)]);
     return { ok: false, code: EXIT.error };
   }
+  // For files of variables.
+  const temporary = await mkdtemp(join(tmpdir(), "tenon-base-"));
   const files = new CommitFiles(found, environment);
   try {
     const root = join(project.root, "tenon.yaml");
@@ -181,11 +180,11 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
       ? await loadBase(project.root, await withFormerVariables(request, former), files)
       : { ok: true, base: { name, desired: NOTHING } };
     if (files.failure !== null) throw new Error(files.failure);
-    const contentOf = (file: string) =>
-      contentAtRef(file, new CommitFiles(found, environment), request, terminal).catch(() => null);
+    const contentOf = (file: string) => contentAtRef(file, found, request, terminal).catch(() => null);
     return isThere && opened.ok && opened.base !== null ? { ok: true, base: { ...opened.base, contentOf } } : opened;
   } finally {
     files.close();
+    await rm(temporary, { recursive: true, force: true });
   }
 }
 
@@ -198,11 +197,12 @@ function unlessNotFetched(error: unknown): null {
 /** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */
 async function contentAtRef(
   file: string,
-  files: CommitFiles,
+  commit: CommitTree,
   { project: { root } }: BaseRequest,
   { environment, interrupt }: Terminal,
 ): Promise<FileContent | null> {
   const path = join(root, file);
+  const files = new CommitFiles(commit, environment);
   try {
     const then = await files.realpath(path).catch(unlessNotFetched);
     const blob = then !== null && isWithin(then, root) ? await files.blob(then) : null;

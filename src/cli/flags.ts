@@ -387,11 +387,12 @@ const READ = ["plan", "live", "undo", "tokenFile"];
 
 /** What is written last would be all that is there. @throws CommanderError, which is printed */
 export function refuseOneFileTwice(command: Command): void {
+  const flagOf = new Map(command.options.map((option) => [option.attributeName(), option.long]));
   const taken = new Map<string, string>();
   for (const name of [...READ, ...WRITTEN]) {
     const file: unknown = command.getOptionValue(name);
-    if (typeof file !== "string" || file === "-") continue;
-    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const flag = flagOf.get(name);
+    if (typeof file !== "string" || file === "-" || flag == null) continue;
     const other = taken.get(resolve(file));
     if (other !== undefined && WRITTEN.includes(name)) {
       command.error(`error: ${other} and ${flag} name the same file`, { code: CONFLICT });

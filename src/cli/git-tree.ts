@@ -5,7 +5,7 @@ import { readlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
 import { decodeText, type FolderEntry, MAX_MANIFEST_BYTES, type ProjectFiles, type ReadText } from "../index.ts";
-import { type Blob, commitTree, type Environment, startGit, topOf } from "./git.ts";
+import { type Blob, type CommitTree, commitTree, type Environment, startGit, topOf } from "./git.ts";
 import { type GitObject, GitObjects } from "./git-objects.ts";
 
 /** The most octets of the list of one folder, without those beneath it: about a million names. */
@@ -56,8 +56,7 @@ export class CommitFiles implements ProjectFiles {
   readonly #folders: Map<string, Promise<Folder | typeof NOT_FETCHED | null>> = new Map();
   #submodulesLeft = MAX_SUBMODULES;
 
-  /** @param commit the id of its tree, and the top folder of the work tree */
-  constructor({ tree, top }: { readonly tree: string; readonly top: string }, environment: Environment) {
+  constructor({ tree, top }: CommitTree, environment: Environment) {
     this.#top = octets(top);
     this.#environment = environment;
     this.#folders.set(this.#top, this.#readFolder(this.#repository(top), tree));

@@ -69,15 +69,21 @@ interface GitCall {
   readonly broken: string | null;
 }
 
+/** A commit to read: the id of its tree, and the top folder of the work tree. */
+export interface CommitTree {
+  readonly tree: string;
+  readonly top: string;
+}
+
 /**
- * The tree of the whole repository of `folder` at `ref`, as an id.
+ * The tree of the whole repository of `folder` at `ref`.
  * @param ref must not begin with a hyphen
  */
 export async function treeAt(
   folder: string,
   ref: string,
   environment: Environment,
-): Promise<{ readonly ok: true; readonly tree: string; readonly top: string } | GitFailure> {
+): Promise<({ readonly ok: true } & CommitTree) | GitFailure> {
   const git = (args: readonly string[]): Promise<GitCall> => runGit(args, folder, environment);
   const top = await git(["rev-parse", "--show-toplevel"]);
   if (!top.ok) return failed(top, "no-repository");

@@ -83,7 +83,13 @@ export type Youngest = Readonly<Partial<Record<Kind, ObjectId>>>;
 
 /** Codes of the warnings that something of a run is not taken back by its undo. */
 export const LEFT_BY_UNDO: ReadonlySet<string> = new Set([
-  ...["undo-lost", "undo-gone", "undo-name-taken", "undo-in-the-way", "undo-left", "undo-unknown", "undo-gave-way"],
+  "undo-lost",
+  "undo-gone",
+  "undo-name-taken",
+  "undo-in-the-way",
+  "undo-left",
+  "undo-unknown",
+  "undo-gave-way",
 ]);
 
 // A run as its journal tells it.

@@ -21,30 +21,29 @@ export function roomPerValue(lines: number): number {
 
 /** @param text escaped @param room from `roomPerValue` */
 export function valueHtml(text: string, room: number): Html {
-  const shown = fitted(text, 0, room);
+  const shown = part(text, 0, room);
   return html`<span class="${classOf("value", shown)}"${focusable(shown)}>${shown}</span>${lengthText(text, room)}`;
 }
 
 /** One value, or the earlier struck out and the later after it. The texts are escaped. @param room from `roomPerValue` */
-export function diffHtml([whole, later]: BeforeAfter<string>, room: number): Html {
-  if (whole === undefined || later === undefined) {
-    const text = later ?? whole;
+export function diffHtml([wholeBefore, wholeAfter]: BeforeAfter<string>, room: number): Html {
+  if (wholeBefore === undefined || wholeAfter === undefined) {
+    const text = wholeAfter ?? wholeBefore;
     return text === undefined || text === "" ? NOTHING : valueHtml(text, room);
   }
-  const isLong = whole.length > room || later.length > room;
-  const from = isLong ? sharedStart(whole, later) - SHARED_CHARACTERS : 0;
-  const [before, after] = [fitted(whole, from, room), fitted(later, from, room)];
+  const isLong = wholeBefore.length > room || wholeAfter.length > room;
+  const from = isLong ? Math.max(sharedStart(wholeBefore, wholeAfter) - SHARED_CHARACTERS, 0) : 0;
+  const [before, after] = [part(wholeBefore, from, room), part(wholeAfter, from, room)];
   const { start, end } = sharedEnds(before, after);
-  return html`<del class="${classOf("value", before)}"${focusable(before)}>${marked(before, start, end)}</del>${lengthText(whole, room)} <span class="arrow">→</span> <ins class="${classOf("value", after)}"${focusable(after)}>${marked(after, start, end)}</ins>${lengthText(later, room)}`;
+  return html`<del class="${classOf("value", before)}"${focusable(before)}>${marked(before, start, end)}</del>${lengthText(wholeBefore, room)} <span class="arrow">→</span> <ins class="${classOf("value", after)}"${focusable(after)}>${marked(after, start, end)}</ins>${lengthText(wholeAfter, room)}`;
 }
 
 /** Of what two long values share, so much is shown before what differs. */
 const SHARED_CHARACTERS = 80;
 
-/** A part of a text that is too long. */
-function fitted(text: string, from: number, room: number): string {
-  if (text.length <= room) return text;
-  const start = from > 0 && isSecondUnit(text[from]) ? from + 1 : Math.max(from, 0);
+/** What of a text has room, from a place in it on. No surrogate pair is divided. */
+function part(text: string, from: number, room: number): string {
+  const start = isSecondUnit(text[from]) ? from + 1 : from;
   const end = start + room - (isSecondUnit(text[start + room]) ? 1 : 0);
   return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`;
 }
@@ -131,5 +130,5 @@ function changedValue({ before, after }: { before: Json | undefined; after: Json
   if (gone.length + come.length === 0) return diffHtml([valueText(before), valueText(after)], room);
   const stay = before.length - gone.length;
   const each = Math.max(MAX_INLINE_CHARACTERS, Math.floor(room / (gone.length + come.length)));
-  return html`<ul class="items">${gone.map((item) => html`<li><del class="value">${fitted(item, 0, each)}</del>${lengthText(item, each)}</li>`)}${come.map((item) => html`<li><ins class="value">${fitted(item, 0, each)}</ins>${lengthText(item, each)}</li>`)}${stay > 0 && html`<li class="muted">${stay} more as before</li>`}</ul>`;
+  return html`<ul class="items">${gone.map((item) => html`<li><del class="value">${part(item, 0, each)}</del>${lengthText(item, each)}</li>`)}${come.map((item) => html`<li><ins class="value">${part(item, 0, each)}</ins>${lengthText(item, each)}</li>`)}${stay > 0 && html`<li class="muted">${stay} more as before</li>`}</ul>`;
 }

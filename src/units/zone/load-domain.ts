@@ -36,9 +36,8 @@ export function loadZone(entry: ExpandedDomain, context: LoadContext): Declared<
   const createFrom = part === undefined ? loadCreateFrom(entry, zoneContext) : null;
   checkIgnore(ignore, zoneContext);
   const records = loadRecords(entry, entry.type === "slave" && part === undefined, ignore, zoneContext);
-  const [expired, later] = [entry.expired, entry.later].map((entries) =>
-    records === null ? [] : loadEntries(entries ?? [], zoneContext),
-  ) as [RecordSpec[], RecordSpec[]];
+  const expired = records === null ? [] : loadEntries(entry.expired ?? [], zoneContext);
+  const later = records === null ? [] : loadEntries(entry.later ?? [], zoneContext);
   const division = { ...(part === undefined ? {} : { part }), ...(sharedWith === undefined ? {} : { sharedWith }) };
   checkDivision(records ?? [], division, zoneContext);
   return {

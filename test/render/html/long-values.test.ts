@@ -32,6 +32,13 @@ test("of many long values each is shown in part, with its length, from what diff
   expect(page.length).toBeLessThan(20_000_000);
 });
 
+test("a short value that becomes a long one has the same part marked as between two long ones", async () => {
+  const page = await renderPlanHtml(
+    plan(domains(400, "shared words, then this", `shared words, then ${"that ".repeat(20_000)}`)),
+  );
+  expect(page).toMatch(/shared words, then <mark>this-0&quot;<\/mark>/);
+});
+
 test("a character of two units is not divided", async () => {
   const smile = "😀".repeat(20_000);
   const page = await renderPlanHtml(plan(domains(301, `${smile}a`, `${smile}b`)));
