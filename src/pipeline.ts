@@ -233,7 +233,7 @@ async function planOf(request: PlanRequest, live: Live, undo?: PlanOptions["undo
   const planWith = (owned: readonly string[] = []): Plan => {
     const options = { ...planOptions(request, owned), contentOf: contents.of, ...(undo === undefined ? {} : { undo }) };
     const plan = makePlan(desired, live, units, options);
-    return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
+    return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan, desired, request.nowMilliseconds)] };
   };
   const first = planWith();
   const plan = refuseFiles((await contents.read(request.contentOf)) ? planWith() : first, request);

@@ -104,8 +104,8 @@ async function whyUnfit(path: string, stats: Stats): Promise<string | null> {
   return stats.isFile() && stats.size > 0 ? whyNotAppended(path, stats.size) : null;
 }
 
-/** Either form of a line that `record` writes. */
-const LINE_START = /^\{"(?:type|run)":"/;
+/** The beginning of a run, or of a line that is marked as of one. */
+const LINE_START = /^\{"(?:type":"run"|run":")/;
 const MAX_LINE_START_BYTES = 16;
 
 /** A file that cannot be read is taken for a journal. */

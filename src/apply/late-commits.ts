@@ -4,7 +4,7 @@
  */
 
 import { factsOf } from "../model/kind.ts";
-import type { RequestStep, Step } from "../model/plan.ts";
+import { DEFAULT_IMAGE_TIMEOUT_SECONDS, type RequestStep, type Step } from "../model/plan.ts";
 import type { ObjectId } from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
 import {
@@ -16,9 +16,6 @@ import {
 } from "./duplicates.ts";
 import { type LookupResult, list, type Place, recogniseIn } from "./recognise.ts";
 import { type Context, resolvePath, type StepResult } from "./step.ts";
-
-/** How long an older object is waited for until it can be used, where the plan waits for none of its own. */
-const READY_LIMIT_SECONDS = 3_600;
 
 interface LateCommitsOptions {
   /** In the order of the plan. */
@@ -76,7 +73,7 @@ export class LateCommits {
     if (id !== null && isCopy(step, this.#options.context)) this.#copies.push({ step, id });
     if (id !== null && factsOf(unit, step.lookup.kind).canBeDuplicated) {
       const [key = ""] = step.changes;
-      const readyLimitSeconds = this.#readyLimitsSeconds.get(key) ?? READY_LIMIT_SECONDS;
+      const readyLimitSeconds = this.#readyLimitsSeconds.get(key) ?? DEFAULT_IMAGE_TIMEOUT_SECONDS;
       this.#duplicable.set(step.id, { step, unit, id, isOwn: !recovered, repeated, readyLimitSeconds });
       if (repeated) this.#sentTwice.add(step.id);
     } else if (repeated) {

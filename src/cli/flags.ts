@@ -1,5 +1,6 @@
 /** Arguments: the flags that commands share, and the values that these may have. */
 
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ChangedSince, Connection, Consent, ConsentRule, PlanInputs } from "../index.ts";
@@ -383,21 +384,33 @@ export function refuseWatchFlags(command: Command): void {
 
 /** Flags that name a file, and are written, and those that are read. */
 const WRITTEN = ["journal", "out", "jsonInto", "htmlInto"];
-const READ = ["plan", "live", "undo", "tokenFile"];
+const READ = ["plan", "live", "tokenFile", "varFile"];
 
 /** What is written last would be all that is there. @throws CommanderError, which is printed */
 export function refuseOneFileTwice(command: Command): void {
   const flagOf = new Map(command.options.map((option) => [option.attributeName(), option.long]));
   const taken = new Map<string, string>();
   for (const name of [...READ, ...WRITTEN]) {
-    const file: unknown = command.getOptionValue(name);
     const flag = flagOf.get(name);
-    if (typeof file !== "string" || file === "-" || flag == null) continue;
-    const other = taken.get(resolve(file));
-    if (other !== undefined && WRITTEN.includes(name)) {
-      command.error(`error: ${other} and ${flag} name the same file`, { code: CONFLICT });
+    for (const file of [command.getOptionValue(name)].flat()) {
+      if (typeof file !== "string" || file === "-" || flag == null) continue;
+      const place = placeOf(file);
+      const other = taken.get(place);
+      if (other !== undefined && WRITTEN.includes(name)) {
+        command.error(`error: ${other} and ${flag} name the same file`, { code: CONFLICT });
+      }
+      taken.set(place, flag);
     }
-    taken.set(resolve(file), flag);
+  }
+}
+
+/** Where links lead. */
+function placeOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    // It is not there yet.
+    return resolve(file);
   }
 }
 

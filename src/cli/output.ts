@@ -161,7 +161,8 @@ export async function withJsonErrors(
           },
         }),
   };
-  const unwritable = jsonInto === undefined ? null : jsonInto === STDOUT ? NO_FILE : await whyUnwritable(jsonInto);
+  const unwritable =
+    jsonInto === undefined ? null : jsonInto === STDOUT ? NO_FILE : await whyUnwritable(jsonInto, "json");
   let code: ExitCode = EXIT.error;
   try {
     if (unwritable === null) code = await work(inner);
@@ -203,7 +204,8 @@ export async function withPage(
   work: (terminal: Terminal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (format !== "html" && htmlInto === undefined) return work(terminal);
-  const unwritable = htmlInto === undefined ? null : htmlInto === STDOUT ? NO_PAGE_FILE : await whyUnwritable(htmlInto);
+  const unwritable =
+    htmlInto === undefined ? null : htmlInto === STDOUT ? NO_PAGE_FILE : await whyUnwritable(htmlInto, "page");
   if (unwritable !== null) {
     sayError(terminal, { code: "file-unwritable", summary: `the page cannot be written: ${unwritable}` });
     return EXIT.error;
@@ -253,7 +255,7 @@ async function pageHoldsToken(page: string, token: string): Promise<boolean> {
 
 async function writePage(terminal: Terminal, file: string, page: string): Promise<boolean> {
   try {
-    await writeDocument(file, [page]);
+    await writeDocument(file, "page", [page]);
     return true;
   } catch (error) {
     const summary = `the page cannot be written: ${writeProblem(error, file)}`;
@@ -280,7 +282,7 @@ interface JsonFile extends JsonDocument {
 /** Says why if the file cannot be written. A document that holds the access token is not. */
 export async function writeJson(terminal: Terminal, { file, parts, token, noun }: JsonFile): Promise<boolean> {
   try {
-    await writeDocument(file, partsWithoutToken(parts, token));
+    await writeDocument(file, "json", partsWithoutToken(parts, token));
     return true;
   } catch (error) {
     if (error instanceof TokenInDocument) {
@@ -294,8 +296,8 @@ export async function writeJson(terminal: Terminal, { file, parts, token, noun }
 }
 
 /** @throws why it cannot be: the run may have written something else there by now, as its journal */
-async function writeDocument(file: string, parts: Iterable<string>): Promise<void> {
-  const unwritable = await whyUnwritable(file);
+async function writeDocument(file: string, kind: "json" | "page", parts: Iterable<string>): Promise<void> {
+  const unwritable = await whyUnwritable(file, kind);
   if (unwritable !== null) throw new Error(unwritable);
   await writeWhole(file, parts, FILE_MODE);
 }

@@ -32,14 +32,16 @@ export async function undoUnverified(
   terminal.say("\nThe nameservers do not answer as declared. What this run did is to be undone.\n");
   // The account is changed already: a bug must neither hide what was done nor how to go on.
   const undone = await undo(session, carried, flags, verify).catch((error: unknown): Undone => {
-    const message = error instanceof Error ? error.message : String(error);
-    return notBegun(
-      `an error of Tenon, please report it: ${message}. Look at: tenon undo ${journalOf(carried, flags)}`,
-    );
+    const where = `Look at: tenon undo ${journalOf(carried, flags)}`;
+    return notBegun(`an error of Tenon, please report it: ${messageOf(error)}. ${where}`);
   });
   for (const problem of undone.problems) sayLine(terminal, `error: not undone: ${escapeText(problem)}`);
   if (undone.problems.length === 0) terminal.say("What this run did is undone.\n");
   return undone;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** What names the run in a command. A file that the flag names has the lines of the undo behind those of the run. */
@@ -92,7 +94,11 @@ async function undo(
   const { failed, skipped, unknown, interrupted } = done.report;
   const open = failed + skipped + unknown;
   if (open > 0 || interrupted) all.push(`${open} of its changes failed, or were not begun. Go on with: ${rest}`);
-  const verification = await verify(done, made);
+  // What was done is told, whatever becomes of the look at the nameservers.
+  const verification = await verify(done, made).catch((error: unknown) => {
+    all.push(`an error of Tenon, please report it: ${messageOf(error)}`);
+    return null;
+  });
   if (flags.format === "text" && verification !== null) printVerification(terminal, verification);
   const isServed = verification !== null && isVerified(verification);
   return { isComplete: all.length === 0 && isServed, problems: all, done, verification };

@@ -167,39 +167,41 @@ async function textOf(path: string): Promise<string | null> {
   return text?.replace(/^\ufeff/, "") ?? null;
 }
 
-/** What documents and pages of Tenon begin with, and no line of a journal, which is evidence. */
-const DOCUMENT_START = /^(?:\{(?!"(?:type":"run|run)")|<!doctype html>)/;
-const MAX_DOCUMENT_START_BYTES = 16;
+type WrittenKind = "json" | "page" | "requests";
+
+/** What files that Tenon replaces or goes on with begin with, each kind of them. */
+const BEGINNINGS: Readonly<Record<WrittenKind, RegExp>> = {
+  /** A document of any version; that of a refusal has its keys in order. Lines of a journal, which is evidence, have the type `run`. */
+  json: /^\{\s*"(?:format_version":|kind":"tenon-live"|type":"(?!run")|blocked":\[)/,
+  page: /^<!doctype html>/,
+  requests: /^\{"method":/,
+};
+const MAX_BEGINNING_BYTES = 32;
 
 /** A file that cannot be read is judged by the rights to its folder. */
-async function holdsSomethingElse(path: string): Promise<boolean> {
+async function holdsSomethingElse(path: string, kind: WrittenKind): Promise<boolean> {
   const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
   if (reader === null) return false;
   try {
-    const { buffer, bytesRead } = await reader.read(
-      Buffer.alloc(MAX_DOCUMENT_START_BYTES),
-      0,
-      MAX_DOCUMENT_START_BYTES,
-      0,
-    );
-    return bytesRead > 0 && !DOCUMENT_START.test(buffer.toString("latin1", 0, bytesRead));
+    const { buffer, bytesRead } = await reader.read(Buffer.alloc(MAX_BEGINNING_BYTES), 0, MAX_BEGINNING_BYTES, 0);
+    return bytesRead > 0 && !BEGINNINGS[kind].test(buffer.toString("latin1", 0, bytesRead));
   } finally {
     await reader.close();
   }
 }
 
 /**
- * Why a document or a page could not be written to a file, as far as that can be known before there is one. A file that holds something else, as a
- * manifest, a token or a journal, is not replaced.
+ * Why a file could not be written, as far as that can be known before there is anything to write. One that holds something else than what is to be
+ * written, such as a manifest, a token or a journal, stays.
  * @returns a clause; null if no reason is known
  */
-export async function whyUnwritable(path: string): Promise<string | null> {
+export async function whyUnwritable(path: string, kind: WrittenKind): Promise<string | null> {
   const elsewhere = await whyLinkRefused(path);
   if (elsewhere !== null) return elsewhere;
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
   if (found !== null && !found.isFile()) return null;
-  if (found !== null && (await holdsSomethingElse(path))) {
+  if (found !== null && (await holdsSomethingElse(path, kind))) {
     return `${path} holds something else; remove it, or name another file`;
   }
   const target = found === null ? path : await realpath(path);

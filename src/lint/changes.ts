@@ -1,7 +1,6 @@
 /** The lint rules for plans: answers that caches keep for more than an hour, and records that come back by themselves. */
 
 import { writeRdata } from "../dns/record.ts";
-import type { Annotations } from "../model/annotations.ts";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { domainAddress, recordAddress, type Values } from "../model/resource.ts";
@@ -124,15 +123,15 @@ export const COMES_BACK: RuleText = {
   code: "comes-back",
   severity: "warning",
   finds: "in a plan: a record that comes back once the entry which overrides it expires",
-  why: "Plans change the record from that day on, without a consent, and without a change of the manifests.",
+  why: "Plans change the record from the day after, without a consent, and without a change of the manifests.",
   fix: "If that is not meant, take the `expires` off the entry, or the record out of the record set or zone file. `lint: { off: [comes-back] }` in the root file hides this.",
 };
 
 /** A zone's records, and those that come back as they expire. */
 interface ExpiringZone {
   readonly domain: string;
-  readonly records: readonly (LintRecord & { readonly annotations?: Annotations })[] | null;
-  readonly later?: readonly LintRecord[];
+  readonly records: readonly LintRecord[] | null;
+  readonly later?: readonly (LintRecord & { readonly after: string })[];
 }
 
 /** A record's target is shown up to here. */
@@ -144,17 +143,16 @@ export function lintExpiries(
   projectOff: readonly string[],
 ): Diagnostic[] {
   if (later.length === 0 || projectOff.includes(COMES_BACK.code)) return [];
-  const dates = new Map<string, string>();
-  for (const { name, type, annotations } of records ?? []) {
-    const [key, expires = ""] = [`${name} ${type}`, annotations?.expires];
-    if (expires > (dates.get(key) ?? "")) dates.set(key, expires);
-  }
-  return later.map((record) => {
-    const { name, type, target, span } = record;
+  const dataOf = ({ name, type, target, ...rest }: LintRecord): string =>
+    JSON.stringify([name, writeRdata({ ...rest, type, target }, target), type]);
+  const declared = new Set((records ?? []).map(dataOf));
+  return later.flatMap((record) => {
+    const { name, type, target, span, after } = record;
+    if (declared.has(dataOf(record))) return [];
     const shown = target.length > MAX_SHOWN_CHARACTERS ? `${target.slice(0, MAX_SHOWN_CHARACTERS)}…` : target;
     const where = recordAddress(domainAddress(domain), name, type);
-    const summary = `${where} is ${writeRdata(record, shown)} again after ${dates.get(`${name} ${type}`)}`;
+    const summary = `${where} is ${writeRdata(record, shown)} again after ${after}`;
     const { code, severity, why, fix } = COMES_BACK;
-    return { code, severity, summary, detail: `The entry that overrides it expires then. ${why}`, fix, span };
+    return [{ code, severity, summary, detail: `The entry that overrides it expires then. ${why}`, fix, span }];
   });
 }

@@ -1,9 +1,9 @@
 /** Lint: checks a project by every zone rule, and a plan by the rule for changes, except for rules that are switched off. */
 
 import type { Project } from "../manifest/load.ts";
-import type { Change } from "../model/change.ts";
 import type { Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import type { Plan } from "../model/plan.ts";
 import type { NetworkSpec } from "../units/network/manifest.ts";
 import { isOthersName } from "../units/zone/sharing.ts";
 import type { ZoneSpec } from "../units/zone/spec.ts";
@@ -74,7 +74,11 @@ function* datedEntries({ declared }: Desired): Generator<DatedEntry> {
  * Warns of old answers that a plan's changes leave in caches, unless the project, the domain or the record switches the rule off, and of records
  * that come back by themselves.
  */
-export function lintPlanned(changes: readonly Change[], desired: Desired, nowMilliseconds: number): Diagnostic[] {
+export function lintPlanned(
+  { goal, changes }: Pick<Plan, "goal" | "changes">,
+  desired: Desired,
+  nowMilliseconds: number,
+): Diagnostic[] {
   const byZone = new Map<string, readonly string[]>();
   const byRecord = new Map<string, readonly string[]>();
   for (const { address, spec } of declaredZones(desired.declared)) {
@@ -86,8 +90,10 @@ export function lintPlanned(changes: readonly Change[], desired: Desired, nowMil
     ...(byZone.get(root) ?? []),
     ...((span === null ? undefined : byRecord.get(placeOf(span))) ?? []),
   ]);
-  const comingBack = declaredZones(desired.declared).flatMap(({ spec }) => lintExpiries(spec, desired.lintOff));
-  return [...cached, ...comingBack];
+  // Of a narrowed run only what it was about.
+  const planned = new Set(changes.map(({ root }) => root));
+  const expiring = declaredZones(desired.declared).filter(({ address }) => goal === "apply" && planned.has(address));
+  return [...cached, ...expiring.flatMap(({ spec }) => lintExpiries(spec, desired.lintOff))];
 }
 
 function declaredZones(declared: readonly Declared[]): Declared<ZoneSpec>[] {

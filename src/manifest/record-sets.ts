@@ -163,7 +163,9 @@ export function overlay(
   const divided = filled.map((layer) => rrsetsOf(layer, zone));
   const replacedAt = new Map<string, number>();
   for (const [index, rrsets] of divided.entries()) {
-    for (const [key, rrset] of rrsets) if (verdictOf(rrset, context) === true) replacedAt.set(key, index);
+    // Those that expire cannot say it for others: the project would be invalid from the next day on.
+    for (const [key, rrset] of rrsets)
+      if (verdictOf(rrset, context) === true && overridesForGood(rrset.records)) replacedAt.set(key, index);
   }
   const remaining = new Map<string, Rrset[]>();
   for (const [index, rrsets] of divided.entries()) {
@@ -171,8 +173,7 @@ export function overlay(
       const before = remaining.get(key) ?? [];
       const verdict = statedOverrides(rrset)[0];
       const isReplacedLater = index < (replacedAt.get(key) ?? -1);
-      // Those that expire cannot say it for the others: the project would be invalid from the next day on.
-      const lasting = rrset.records.filter((record) => !hasExpiry(record));
+      const lasting = rrset.records.filter((record) => expiryOf(record) === null);
       const unsaid = lasting.length === 0 ? rrset : { ...rrset, records: lasting };
       if (before.length > 0 && statedOverrides(unsaid)[0] === undefined && !isReplacedLater) {
         context.report(unsaidOverride(key, unsaid, before, context.places));
@@ -184,28 +185,51 @@ export function overlay(
   return filled.flatMap(({ records }) => records.filter((record) => kept.has(record)));
 }
 
+/** A record that comes back when what overrides it expires, and the last day of that. */
+export interface LaterRecord {
+  readonly record: LayerRecord;
+  readonly after: string;
+}
+
 /**
- * The records that come back as others expire: those that these override, layer by layer up to an override that stays.
+ * The records that come back as others expire: those that these override, layer by layer up to an override that stays. One that expires no
+ * later than what overrides it is not among them.
  * @param remaining what `overlay` has left of the layers
  */
-export function comingBack(layers: readonly Layer[], remaining: readonly LayerRecord[], zone: string): LayerRecord[] {
-  const dated = new Set(remaining.flatMap((record) => (hasExpiry(record) ? [identity(record, zone)] : [])));
+export function comingBack(layers: readonly Layer[], remaining: readonly LayerRecord[], zone: string): LaterRecord[] {
+  const dated = new Set(remaining.flatMap((record) => (expiryOf(record) === null ? [] : [identity(record, zone)])));
   if (dated.size === 0) return [];
   const kept = new Set(remaining);
   const latestFirst = layers.map((layer) => rrsetsOf(layer, zone)).reverse();
   return [...dated].flatMap((key) => {
-    const found: LayerRecord[] = [];
+    const found: LaterRecord[] = [];
+    let after = "";
     for (const rrsets of latestFirst) {
       const records = rrsets.get(key)?.records ?? [];
-      for (const record of records) if (!kept.has(record)) found.push(record);
-      if (records.some((record) => overrideOf(record) === true && !hasExpiry(record))) break;
+      const lasting = records.filter((record) => (expiryOf(record) ?? LATEST) > after);
+      for (const record of lasting) if (!kept.has(record)) found.push({ record, after });
+      if (overridesForGood(records)) break;
+      for (const record of lasting) if (overrideOf(record) === true) after = later(after, expiryOf(record) ?? after);
     }
     return found;
   });
 }
 
-function hasExpiry(record: LayerRecord): boolean {
-  return typeof (record as JsonObject)["expires"] === "string";
+/** Behind all days. */
+const LATEST = "~";
+
+function later(one: string, other: string): string {
+  return one > other ? one : other;
+}
+
+function overridesForGood(records: readonly LayerRecord[]): boolean {
+  return records.some((record) => overrideOf(record) === true && expiryOf(record) === null);
+}
+
+/** YYYY-MM-DD. */
+function expiryOf(record: LayerRecord): string | null {
+  const { expires } = record as { readonly expires?: unknown };
+  return typeof expires === "string" ? expires : null;
 }
 
 function rrsetsOf({ origin, records }: Layer, zone: string): Map<string, Rrset> {

@@ -367,7 +367,7 @@ export const NO_RULES: DiffRules = {
 export interface StepContext {
   /** The owner whose tag managed objects carry. */
   readonly owner: string | null;
-  /** The ids of all live objects of a key, planned or not: what a request makes is none of them. */
+  /** The ids of all live objects that have a key, planned or not, or that the plan gives it: what a request makes is none of them. */
   idsOf(key: string): readonly ObjectId[];
   /** All that was read of the unit, planned or not; of the unit's own type. */
   readonly live: readonly unknown[];

@@ -19,7 +19,7 @@ import {
   type PlanInputs,
   type Strategy,
 } from "../model/plan.ts";
-import type { Address } from "../model/resource.ts";
+import type { Address, ObjectId } from "../model/resource.ts";
 import { compareText, escapeGlob, groupBy } from "../model/text.ts";
 import type { Match, Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { diffPairs, removes } from "./diff.ts";
@@ -220,6 +220,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
     blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched),
     options.undo?.conflicts ?? [],
   );
+  const renamed = renamedInto(matched.matches, unit);
   const addresses = new Set(paired.pairs.map(({ resource }) => resource.address));
   const formerAddresses = new Map(
     paired.pairs.flatMap(({ resource: { address, previousAddress } }) =>
@@ -240,7 +241,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
     paired: { ...paired, warnings: paired.warnings.filter(({ address }) => isConcern(address)) },
     context: {
       owner: desired.owner,
-      idsOf: (key) => idsByKey.get(key) ?? [],
+      idsOf: (key) => [...(idsByKey.get(key) ?? []), ...(renamed.get(key) ?? [])],
       live: live.items,
       clone: options.clone,
       uploadTimeoutSeconds,
@@ -249,6 +250,17 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
       isAdditive: (root) => additive.has(root),
     },
   };
+}
+
+/** Keys → the ids of the objects that this plan gives the key. */
+function renamedInto(matches: readonly Match[], unit: Unit): ReadonlyMap<string, readonly ObjectId[]> {
+  const renames = matches.flatMap(({ declared, live }) => {
+    const identity = live === null ? null : unit.identify(live);
+    return declared === null || identity === null || identity.key === declared.key
+      ? []
+      : [{ key: declared.key, id: identity.id }];
+  });
+  return new Map([...groupBy(renames, ({ key }) => key)].map(([key, all]) => [key, all.map(({ id }) => id)]));
 }
 
 /**

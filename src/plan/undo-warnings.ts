@@ -26,8 +26,8 @@ export function notRestorable(address: Address): Explanation {
 export function newId(address: Address, id: ObjectId | null): Explanation {
   return {
     code: "undo-new-id",
-    summary: `${address} gets a new id`,
-    detail: `It had the id ${String(id)}, and is made anew: the service gives no id twice.`,
+    summary: `${address} gets a new id instead of ${String(id)}`,
+    detail: "It is made anew, and the service gives no id twice.",
     fix: "Tell it to whoever names the object by its id.",
   };
 }

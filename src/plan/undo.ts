@@ -140,7 +140,7 @@ class Undoing {
   readonly #entries: ReadonlyMap<string, readonly Declared[]>;
   /** Unit and id of the objects that the run has touched. */
   readonly #known: ReadonlySet<string>;
-  /** Unit and address of which the run has touched several. */
+  /** Unit and address of which there were several before the run. */
   readonly #shared: ReadonlySet<string>;
   readonly #found: Map<Unit, FoundObjects> = new Map();
   /** By unit and name. */
@@ -170,10 +170,10 @@ class Undoing {
 
   result(): Undo {
     for (const deleted of this.#gone.values()) this.#makeAgain(deleted);
-    const { allow, account } = this.#project;
+    const { allow, account, lintOff } = this.#project;
     const { owner } = this.#run;
     return {
-      desired: { owner, account, declared: distinct(this.#declared, this.#shared), removed: [], allow, lintOff: [] },
+      desired: { owner, account, declared: distinct(this.#declared, this.#shared), removed: [], allow, lintOff },
       conflicts: this.#conflicts,
       warnings: this.#declared.length === 0 ? this.#warnings : [MANIFEST_STAYS, ...this.#warnings],
     };

@@ -3,7 +3,7 @@
 import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
-import type { Guard, Plan } from "../model/plan.ts";
+import { type Guard, isNarrowed, type Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { compareNatural, escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
 import { expiredText } from "./headline.ts";
@@ -230,7 +230,7 @@ function wordsOf(guards: readonly Guard[], { changes, inputs }: Pick<Plan, "chan
   if (consent !== "missing" || rule === "protect" || rule === "max-changes") return [];
   const addresses = guards.map(({ address }) => address);
   // A narrowed plan, and an undo, does not know what else a glob would cover.
-  const isWhole = inputs.targets.length === 0 && inputs.changedSince === null && inputs.journal === undefined;
+  const isWhole = !isNarrowed(inputs) && inputs.journal === undefined;
   const globs =
     guards.length === 1 || !isWhole
       ? addresses.map((address) => ({ glob: escapeGlob(address), count: 1 }))

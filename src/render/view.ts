@@ -167,7 +167,7 @@ export function ownHeading({ name }: PlanBase, { own }: ByOrigin): string {
 }
 
 export function withdrawnHeading({ name }: PlanBase): string {
-  return `Withdrawn: ${nameText(name)} would do this, and no longer with this change:`;
+  return `Withdrawn, or done otherwise: ${nameText(name)} would do this without this change:`;
 }
 
 /** Each entry as lines, escaped; many are grouped by the network, zone or image that they belong to. */

@@ -146,6 +146,7 @@ describe("the journal's file", () => {
   test.each([
     ["a manifest", "tenon: 1\nvpcs: []\n"],
     ["a plan", '{"format_version":1,"changes":[]}\n'],
+    ["a report", '{"type":"report","format_version":2}\n'],
     ["no text", Buffer.from([0xff, 0, 10])],
   ])("is appended to no file that is something else: %s", async (_, content) => {
     const file = path.join(root, "tenon.yaml");

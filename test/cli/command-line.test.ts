@@ -133,6 +133,11 @@ describe("a wrong command line", () => {
     [["plan", "--json-into", "b", "--html-into", "b"], "--json-into and --html-into name the same file", ""],
     [["apply", "--plan", "p.plan", "--json-into", "p.plan"], "--plan and --json-into name the same file", ""],
     [["plan", "--token-file", "tok", "--out", "tok"], "--token-file and --out name the same file", ""],
+    [
+      ["plan", "--var-file", "a.json", "--var-file", "v.json", "--out", "v.json"],
+      "--var-file and --out name the same",
+      "",
+    ],
     [["apply", "--journal", "-"], "--journal", "Name a file."],
     [["apply", "--journal", ""], "--journal", "Name a file."],
     [["plan", "--out", "-"], "--out", "--format json prints the plan"],

@@ -104,6 +104,21 @@ describe("tenon emulate", () => {
     expect(await readFile(join(cwd, "notes"), "utf8")).toBe("my notes\n");
   });
 
+  it("logs requests into no file that holds something else, and goes on with its own log", async () => {
+    const cwd = await folder({ "tenon.yaml": "tenon: 1\n" });
+    const refused = await run(["emulate", "--request-log", "tenon.yaml"], { cwd });
+    expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("holds something else") });
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe("tenon: 1\n");
+    for (const expected of [1, 2]) {
+      const served = await serve(["--request-log", "requests.jsonl"], cwd);
+      await fetch(`${served.url}/domains`);
+      await served.stop();
+      expect((await readFile(join(cwd, "requests.jsonl"), "utf8")).match(/"\/domains"|\/domains/g)).toHaveLength(
+        expected,
+      );
+    }
+  });
+
   it("says what is wrong with a seed, or a port in use, without a stack", async () => {
     const cwd = await folder({ "seed.yaml": "vpcs: [{ lable: x }]\n" });
     const served = await serve([]);

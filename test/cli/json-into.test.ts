@@ -103,7 +103,7 @@ describe("--json-into", () => {
   it("does not save the token", async () => {
     const manifest = "tenon: 1\nvpcs: [{ label: a, region: us-east, description: emulator-token }]\n";
     const { options } = await project(manifest);
-    await writeFile(join(options.cwd, "the.json"), '{"an":"older one"}');
+    await writeFile(join(options.cwd, "the.json"), '{"format_version":1}');
     for (const command of ["plan", "drift"]) {
       const { code, stdout, stderr } = await here([command, "--json-into", "the.json"], options);
       expect(stderr).toContain(
@@ -112,7 +112,7 @@ describe("--json-into", () => {
       expect({ command, code }).toEqual({ command, code: 1 });
       expect(stdout).not.toBe("");
     }
-    expect(await readFile(join(options.cwd, "the.json"), "utf8")).toBe('{"an":"older one"}');
+    expect(await readFile(join(options.cwd, "the.json"), "utf8")).toBe('{"format_version":1}');
   });
 
   it("writes a plan of 12,000 changes whole", async () => {

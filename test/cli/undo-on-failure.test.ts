@@ -3,14 +3,27 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { undoUnverified } from "../../src/cli/undo-on-failure.ts";
 import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
 import { tested } from "../support/emulator.ts";
 import { writeInto } from "../support/files.ts";
 import { type AskedNameserver, startAsked } from "../support/scripted-asked.ts";
 import { address, soa } from "../support/scripted-nameserver.ts";
+import { here } from "./here.ts";
 import { type Ended, emulator, ended, envOf, folder, run, start } from "./run.ts";
+
+/** After so many verifications in this process, each fails as by a bug. */
+const bugs = vi.hoisted(() => ({ verifiedFirst: Number.POSITIVE_INFINITY }));
+vi.mock("../../src/verify/index.ts", async (original) => {
+  const tools = await original<typeof import("../../src/verify/index.ts")>();
+  const verifyApplied: typeof tools.verifyApplied = (...given) => {
+    if (bugs.verifiedFirst === 0) throw new Error("a bug");
+    bugs.verifiedFirst -= 1;
+    return tools.verifyApplied(...given);
+  };
+  return { ...tools, verifyApplied };
+});
 
 function manifest(target: string, more = ""): string {
   return `tenon: 1
@@ -221,5 +234,22 @@ describe("an apply that nameservers do not confirm", () => {
     expect(said.join("").replace(/\s+/g, " ")).toMatch(
       /to be undone\. error: not undone: an error of Tenon, please report it: .*\. Look at: tenon undo run\.jsonl $/,
     );
+  });
+
+  it("says what is undone where the look at the nameservers after it fails unexpectedly", async () => {
+    const { service, cwd, args } = await staged(manifest("192.0.2.2"));
+    bugs.verifiedFirst = 1;
+    const { code, stdout } = await here([...args, "--undo-on-failure", "--format", "json"], {
+      cwd,
+      env: envOf(service),
+    });
+    expect(code).toBe(6);
+    expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+      undo: {
+        ...{ complete: false, problems: ["an error of Tenon, please report it: a bug"] },
+        ...{ report: { goal: "undo", failed: 0 }, verification: null },
+      },
+    });
+    expect(await targets(service)).toEqual(["www.example.com 192.0.2.1"]);
   });
 });

@@ -184,6 +184,18 @@ describe("an undo", () => {
     expect(stdout).toContain("Warning: caches keep the old domain/example.com/www/A until ");
   });
 
+  it("does not warn of what the project switches off, and writes its own run behind the one that it takes back", async () => {
+    const slow = BEFORE.replace("192.0.2.1, ttl_sec: 300", "192.0.2.1, ttl_sec: 86400");
+    const off = "lint: { off: [cached-target] }\n";
+    for (const before of [slow + off, slow.replace("    records:", `    ${off}    records:`)]) {
+      const done = await applied({ before, after: before.replace("target: 192.0.2.1", "target: 192.0.2.9") });
+      const { code, stdout } = await done.tenon("apply", "--undo", "run.jsonl", "--journal", "run.jsonl", "--yes");
+      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.not.stringContaining("caches keep") });
+      const runs = (await readFile(join(done.cwd, "run.jsonl"), "utf8")).match(/"goal":"\w+"/g);
+      expect(runs).toEqual(['"goal":"apply"', '"goal":"undo"']);
+    }
+  });
+
   it("of very many objects alike gives one true reason for all of them, as refusal and as consent", async () => {
     const brands = (from: number, to: number, target: string) =>
       Array.from({ length: to - from }, (_, index) => {

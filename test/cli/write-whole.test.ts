@@ -6,7 +6,7 @@ import { readProblem, writeProblem, writeWhole } from "../../src/files/files.ts"
 import { here } from "./here.ts";
 import { emulator, ended, envOf, expectPlain, folder, MAIN, PROJECT, run } from "./run.ts";
 
-const OLDER = '{"an":"older one"}';
+const OLDER = '{"format_version":1}';
 
 it.each([
   ["plan", "--out"],
@@ -19,11 +19,15 @@ it.each([
   ["drift", "--html-into"],
 ])("what is no document or page is not replaced by one, and nothing is done: %s %s %s", async (...args) => {
   const journal = '{"type":"run","format_version":1}\n';
+  const [other, text] = args.includes("--html-into") ? ["plan.json", OLDER] : ["page.html", "<!doctype html>\n"];
   const files = {
     "tenon.yaml": PROJECT,
     token: "emulator-token\n",
     "run.jsonl": journal,
     "more.jsonl": '{"run":"1"}\n',
+    "more.json": '{ "tenon": 1 }\n',
+    "vars.json": '{"zone": "example.com"}\n',
+    [other]: text,
   };
   const cwd = await folder(files);
   const service = await emulator();

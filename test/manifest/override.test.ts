@@ -114,6 +114,15 @@ describe("two record sets that meet", () => {
     ]);
   });
 
+  test("must say it where the domain's own record replaces both for some time only", async () => {
+    const own = (more: string) =>
+      domain(`use: [one, two]\nrecords: [{ type: TXT, target: own, override: true${more} }]\n`);
+    expect(places(await loadText(sets("") + own(", expires: 2099-01-31")))).toEqual([
+      "overrides-record-set tenon.yaml:4:9",
+    ]);
+    expect(codes(await loadText(sets(", override: true") + own(", expires: 2099-01-31")))).toEqual([]);
+  });
+
   test("say nothing where the domain itself replaces both", async () => {
     const own = (override: string) => `use: [one, two]\nrecords: [{ type: TXT, target: own, override: ${override} }]\n`;
     const replaced = await loadText(sets("") + domain(own("true")));

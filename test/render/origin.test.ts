@@ -64,7 +64,7 @@ Plan: 1 to add, 0 to change, 1 to destroy.
     const undone = renderPlanText(attributeOrigins(plan([]), plan([old]), "main", new Kinds(units)), PLAIN);
     expect(undone).toBe(`This change, compared with main: nothing.
 
-Withdrawn: main would do this, and no longer with this change:
+Withdrawn, or done otherwise: main would do this without this change:
   delete domain/a.example/old/A
 
 No changes. Your infrastructure matches the configuration.

@@ -19,18 +19,18 @@ function zones(records: string, more = "", sets = SETS): string {
   return `tenon: 1\n${sets}domains: [{ domain: bank.example, ${zone} }]\n`;
 }
 
+const FLAGS = [[], ["--base", "../main"], ["--changed-since", "../main"], ["--format", "markdown"]];
 const LOGIN = "{ type: A, name: login, target: 192.0.2.1";
 const MAIL = "{ type: MX, target: mail.bank.example., priority: 10";
 const BEFORE = zones(`${LOGIN} }, ${MAIL} }`, "", "");
 
-async function plansOf(after: string, root = ROOT): Promise<string[]> {
+async function plansOf(after: string, root = ROOT, flags = FLAGS): Promise<string[]> {
   const place = await folder({
     ...{ "main/tenon.yaml": ROOT, "main/zones/a.yaml": BEFORE },
     ...{ "head/tenon.yaml": root, "head/zones/a.yaml": after },
   });
   const options = { cwd: join(place, "head"), env: envOf(await emulator()) };
   expect((await here(["apply", "--yes"], { ...options, cwd: join(place, "main") })).code).toBe(0);
-  const flags = [[], ["--base", "../main"], ["--changed-since", "../main"], ["--format", "markdown"]];
   const plans: string[] = [];
   for (const more of flags) {
     const { code, stdout } = await here(["plan", ...more], options);
@@ -72,4 +72,26 @@ test("nothing is said of what stays overridden, nor where the root file switches
   const off = `${ROOT}lint: { off: [comes-back] }\n`;
   for (const plan of await plansOf(zones(`${LOGIN}, ${dated} }, ${MAIL}, ${dated} }`, ", use: [first]"), off))
     expect(plan).not.toContain("again after");
+});
+
+test("the day that is said is the last one of all that overrides it, and nothing is said of what stays as it is", async () => {
+  const dated = "override: true, expires: 2099-01-31";
+  const domains = (records: string, sets: string) => zones(records, ", use: [first, second]", sets);
+  // The second set overrides the first one for longer than the domain does.
+  const longer = SETS.replace("192.0.2.1, override: true", "192.0.2.1, override: true, expires: 2100-01-31");
+  for (const plan of await plansOf(domains(`${LOGIN}, ${dated} }, ${MAIL}, override: true }`, longer)))
+    expect(plan).toContain("login/A is 203.0.113.66 again after 2100-01-31");
+  // That record has expired by the day on which the one that overrides it does.
+  const sooner = SETS.replace("target: 203.0.113.66", "target: 203.0.113.66, expires: 2099-01-30");
+  const both = `${MAIL}, override: true }, { type: A, name: login, target: 192.0.2.5, ${dated} }`;
+  for (const plan of await plansOf(zones(both, ", use: [first]", sooner)))
+    expect(plan).not.toContain("203.0.113.66 again");
+  // The record that comes back is the one that overrides it.
+  const equal = `{ type: A, name: login, target: 203.0.113.66, ${dated} }, ${MAIL}, override: true }`;
+  for (const plan of await plansOf(zones(equal, ", use: [first]"))) expect(plan).not.toContain("again after");
+  // Neither is it a matter of a plan that is about something else, or deletes the domain.
+  const swapped = zones(`${LOGIN}, ${dated} }, ${MAIL}, ${dated} }`, ", use: [first]");
+  const narrowed = [["--target", "vpc/v"], ["--destroy"]];
+  const root = `${ROOT}vpcs: [{ label: v, region: us-east }]\n`;
+  for (const plan of await plansOf(swapped, root, narrowed)) expect(plan).not.toContain("again after");
 });

@@ -137,3 +137,19 @@ test("what somebody has changed since is not deleted by the undo of a run that w
   expect(code).toBe(6);
   expect((await send("GET", "/vpcs")).body.results + (await send("GET", "/domains")).body.results).toBe(2);
 });
+
+test("networks of one name of which a run renamed one and deleted the other have that name again", async () => {
+  const { service, cwd, tenon } = await staged(
+    "tenon: 1\nowner: edge\nvpcs: [{ id: 1, label: kept, region: us-east }]\n",
+    { seed: { vpcs: TWINS.slice(0, 3).map((vpc) => ({ ...vpc, subnets: [] })) } },
+  );
+  expect(await vpcsOf(service)).toEqual([`kept us-east ${OURS} `]);
+  await writeFile(join(cwd, "tenon.yaml"), "tenon: 1\nowner: edge\n");
+  const { code, stdout } = await tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("Undo complete!") });
+  expect((await vpcsOf(service)).sort()).toEqual([
+    `prod eu-west ${OURS} `,
+    `prod us-east ${OURS} `,
+    `prod us-east ${OURS} `,
+  ]);
+});

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Emulator, EmulatorOptions, Fault, SeedError } from "../../emulator/index.ts";
-import { readRegular, whyLinkRefused } from "../../files/files.ts";
+import { readRegular, whyLinkRefused, whyUnwritable } from "../../files/files.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, parseCount } from "../flags.ts";
@@ -97,6 +97,11 @@ async function start(terminal: Terminal, flags: EmulateFlags): Promise<Emulator 
   const led = await whyAnyLinkRefused([flags.seed, flags.requestLog]);
   if (led !== null) {
     await sayFailed(terminal, led);
+    return null;
+  }
+  const unwritable = flags.requestLog === undefined ? null : await whyUnwritable(flags.requestLog, "requests");
+  if (unwritable !== null) {
+    await sayFailed(terminal, unwritable);
     return null;
   }
   const tools = await import("../../emulator/index.ts");

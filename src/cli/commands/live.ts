@@ -51,7 +51,7 @@ const STDOUT = "-";
 const MAX_UNREAD_SHOWN = 5;
 
 async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {
-  const problem = flags.out === STDOUT ? null : await whyUnwritable(flags.out);
+  const problem = flags.out === STDOUT ? null : await whyUnwritable(flags.out, "json");
   if (problem !== null) {
     sayError(terminal, { code: "file-unwritable", summary: `the snapshot cannot be written: ${problem}` });
     return EXIT.error;

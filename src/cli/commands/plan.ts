@@ -82,7 +82,7 @@ export function plan(terminal: Terminal, directory: string | undefined, flags: P
 }
 
 async function makePlan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
-  const problem = flags.out === undefined ? null : await whyUnwritable(flags.out);
+  const problem = flags.out === undefined ? null : await whyUnwritable(flags.out, "json");
   if (problem !== null) {
     sayError(terminal, { code: "file-unwritable", summary: `the plan file cannot be written: ${problem}` });
     return EXIT.error;

@@ -29,7 +29,7 @@ export const EXPIRED_ENTRY: RuleText = {
   code: "expired-entry",
   severity: "warning",
   finds: "an entry whose `expires` is past",
-  why: "A record is no longer declared from the day after it: its deletion is planned, with the consent `delete`. A VPC, subnet, domain or image stays until its entry is removed.",
+  why: "A record is no longer declared from the day after it: its deletion is planned, with the consent `delete`, or what it had overridden is there again. A VPC, subnet, domain or image stays until its entry is removed.",
   fix: "Remove the entry once it is applied, or move its `expires` if it is still needed.",
 };
 
@@ -52,7 +52,7 @@ export function lintDates(
     if (isPast(expires, today) && isOn(EXPIRED_ENTRY)) {
       const { code, severity, fix } = EXPIRED_ENTRY;
       const detail = isRecord
-        ? "The record is no longer declared: a plan deletes it, and needs the consent `delete` for that."
+        ? "The record is no longer declared. A plan deletes it, with the consent `delete`, or makes it what the entry had overridden, without one."
         : "It stays as it is: only records go when they expire.";
       found.push({ code, severity, summary: `the entry expired on ${expires}${whose}`, detail, fix, ...place });
     } else if (isPast(review_by, today) && isOn(REVIEW_DUE)) {

@@ -393,12 +393,18 @@ function recordPairs(
   });
 }
 
-/** Finds the expired entry of a live record: the TTL and other numbers may have drifted. */
+/** Finds the expired entry of a live record, whose values may have drifted: then it is one of its name and type. */
 function expiredEntries(match: ZoneMatch): (live: LiveEntry | null) => RecordSpec | undefined {
   const expired = match.intent === "manage" && match.empties !== true ? (match.declared.spec.expired ?? []) : [];
+  const setOf = ({ name, type }: RecordValues): string => JSON.stringify([name, type]);
   const keyOf = ({ name, type, target }: RecordValues): string => JSON.stringify([name, type, target]);
-  const entries = new Map(expired.map((spec) => [keyOf(desiredRecord(spec)), spec]));
-  return (live) => (live === null || entries.size === 0 ? undefined : entries.get(keyOf(live.values)));
+  const entries = new Map(
+    expired.flatMap((spec) => {
+      const values = desiredRecord(spec);
+      return [[setOf(values), spec] as const, [keyOf(values), spec] as const];
+    }),
+  );
+  return (live) => (live === null ? undefined : (entries.get(keyOf(live.values)) ?? entries.get(setOf(live.values))));
 }
 
 function labelOf(

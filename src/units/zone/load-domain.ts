@@ -37,7 +37,9 @@ export function loadZone(entry: ExpandedDomain, context: LoadContext): Declared<
   checkIgnore(ignore, zoneContext);
   const records = loadRecords(entry, entry.type === "slave" && part === undefined, ignore, zoneContext);
   const expired = records === null ? [] : loadEntries(entry.expired ?? [], zoneContext);
-  const later = records === null ? [] : loadEntries(entry.later ?? [], zoneContext);
+  const later = (records === null ? [] : (entry.later ?? [])).flatMap(({ record, after }) =>
+    loadEntries([record], zoneContext).map((spec) => ({ ...spec, after })),
+  );
   const division = { ...(part === undefined ? {} : { part }), ...(sharedWith === undefined ? {} : { sharedWith }) };
   checkDivision(records ?? [], division, zoneContext);
   return {

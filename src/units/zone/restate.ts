@@ -54,7 +54,7 @@ export function restateZone(
       ignore: within === null ? (own?.spec.ignore ?? []) : [],
       policy: "authoritative",
       createFrom: null,
-      lintOff: [],
+      lintOff: own?.spec.lintOff ?? [],
       ...(part ? { part: names } : sharedWith.length === 0 ? {} : { sharedWith }),
     },
   };

@@ -400,8 +400,8 @@ const CREATE_FROM: EntrySchema<CreateFromEntry> = {
 export interface ExpandedDomain extends DomainEntry {
   /** Of `records`, those whose entries have expired. */
   readonly expired?: readonly RecordEntry[];
-  /** Those that come back as others expire, which override them. */
-  readonly later?: readonly RecordEntry[];
+  /** Those that come back as others expire, which override them, and the last day of that. */
+  readonly later?: readonly { readonly record: RecordEntry; readonly after: string }[];
 }
 
 /** An entry of `domains`; one with several names, or `reverse`, has become one for each name before it is loaded. */

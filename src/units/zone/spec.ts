@@ -16,8 +16,8 @@ export interface ZoneSpec {
   readonly records: readonly RecordSpec[] | null;
   /** Records whose entries have expired: they are none of `records`. Absent: none. */
   readonly expired?: readonly RecordSpec[];
-  /** Records that come back once those of `records` that override them have expired. Absent: none. */
-  readonly later?: readonly RecordSpec[];
+  /** Records that come back once those of `records` that override them have expired, and the last day of that. Absent: none. */
+  readonly later?: readonly (RecordSpec & { readonly after: string })[];
   readonly ignore: readonly IgnorePattern[];
   /** The names that are managed, if only a part of the domain is: globs over relative names. */
   readonly part?: readonly string[];
