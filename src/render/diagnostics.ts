@@ -61,6 +61,9 @@ export function renderDiagnostics(
   return `${blocks.join("\n\n")}\n\n${countLine(diagnostics)}${unshown}\n`;
 }
 
+/** Each of them is a change to come, which no plan asks about when it is due. */
+const NEVER_FOLDED: ReadonlySet<string> = new Set(["comes-back"]);
+
 /** Those with one code, if there are more than `most` of them, in the place of the first; each of the others by itself, in the order given. */
 export function foldedByCode(
   diagnostics: readonly Diagnostic[],
@@ -69,7 +72,7 @@ export function foldedByCode(
   const groups = groupBy(diagnostics, ({ code }) => code);
   return diagnostics.flatMap((diagnostic) => {
     const group = groups.get(diagnostic.code) ?? [];
-    if (group.length <= most) return [[diagnostic]];
+    if (group.length <= most || NEVER_FOLDED.has(diagnostic.code)) return [[diagnostic]];
     return group[0] === diagnostic ? [group] : [];
   });
 }

@@ -74,6 +74,17 @@ test("nothing is said of what stays overridden, nor where the root file switches
     expect(plan).not.toContain("again after");
 });
 
+test("one of very many that come back does not hide behind others", async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
+  const of = (target: string, more = "") =>
+    names.map((name) => `{ type: A, name: ${name}, target: ${target}${more} }`).join(", ");
+  const sets = `record_sets: { first: [${of("203.0.113.66")}] }\n`;
+  const after = zones(of("192.0.2.1", ", override: true, expires: 2099-01-31"), ", use: [first]", sets);
+  for (const plan of await plansOf(after)) {
+    for (const name of names) expect(plan).toContain(`domain/bank.example/${name}/A is 203.0.113.66 again`);
+  }
+});
+
 test("the day that is said is the last one of all that overrides it, and nothing is said of what stays as it is", async () => {
   const dated = "override: true, expires: 2099-01-31";
   const domains = (records: string, sets: string) => zones(records, ", use: [first, second]", sets);
