@@ -74,6 +74,7 @@ test("a sharing that ends while the records of others are left alone needs the c
     ["", "--never-destroy"],
     ["", "--exclude", "domain/a.example/*.shop/A"],
     [", shared_with: [{ owner: other, names: [zzz] }]", "--never-destroy"],
+    [', shared_with: [{ owner: other, names: ["*.shop"] }]'],
   ]) {
     const service = await emulator({ seed: { domains: [shared] } });
     const cwd = await folder({ "tenon.yaml": entry(keys ?? "", declared) });
@@ -106,6 +107,12 @@ test("a sharing that ends while the records of others are left alone needs the c
   const cwd = await folder({ "tenon.yaml": entry("", [...declared, ...others]) });
   const { code } = await run(["apply", "--yes"], { cwd, env: envOf(service) });
   expect([code, service.requests.filter(({ method }) => method === "DELETE")]).toEqual([0, []]);
+  // Nor is there where all that others have is in the names of one who stays.
+  const two = { ...shared, tags: [...shared.tags, "tenon-part:gone"] };
+  const stays = entry(', shared_with: [{ owner: shop, names: ["*.shop"] }]', declared);
+  const env = envOf(await emulator({ seed: { domains: [two] } }));
+  const options = { cwd: await folder({ "tenon.yaml": stays }), env };
+  expect((await run(["apply", "--yes"], options)).code).toBe(0);
 });
 
 test("an undo of the run that has shared a zone needs the consent, too, while records are in the part", async () => {

@@ -320,13 +320,20 @@ function domainPair(
   };
 }
 
-/** Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read. */
+/**
+ * Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read. What is in the names of
+ * an owner that is new in the domain was made by others.
+ */
 function undeclaredIn(
-  { desired, live, kept }: ComparableZone,
+  { match, desired, live, kept, others }: ComparableZone,
   records: readonly Pair[],
 ): { undeclared: number | null } {
+  if (desired === null) return { undeclared: null };
   const declared = records.filter(({ resource }) => resource.before !== null && resource.after !== null);
-  return { undeclared: desired === null ? null : live.length + kept.length - declared.length };
+  const former = sharedWithOf(match.live?.domain.tags ?? []);
+  const sharedWith = match.declared?.spec.sharedWith?.filter(({ owner }) => former.includes(owner)) ?? [];
+  const handedOver = others.filter(({ values }) => !isOthersName(values.name, { sharedWith }));
+  return { undeclared: live.length + kept.length + handedOver.length - declared.length };
 }
 
 /** A domain that is to be made may lack its clone source; one that is deleted may be shared, or hold records that must stay. */
