@@ -69,8 +69,8 @@ function requiredRange(version: string): string {
 }
 
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}._@-]*$/u;
-/** Words that YAML takes for something else than text. */
-const RESERVED = /^(?:null|true|false|[\d.e-]+)$/i;
+/** What a version of YAML takes for something else than text. */
+const RESERVED = /^(?:null|true|false|yes|no|on|off|y|n|[\d._e-]+|0[box].*)$/i;
 
 function scalar(text: string): string {
   return PLAIN.test(text) && !RESERVED.test(text) ? text : JSON.stringify(text);

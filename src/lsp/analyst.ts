@@ -18,6 +18,7 @@ import { LastingFiles, parseFile } from "../manifest/parse.ts";
 import { Places } from "../manifest/positions.ts";
 import type { ProjectFiles } from "../manifest/read.ts";
 import type { Correction, Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import { escapeText } from "../render/terminal.ts";
 import { units } from "../units/index.ts";
 import { Buffers } from "./buffers.ts";
 import { occurrencesIn } from "./names.ts";
@@ -152,8 +153,11 @@ function findingOf(diagnostic: Diagnostic, texts: Texts): Finding {
   return {
     place: span === undefined ? texts.root : texts.place(span),
     ...{ code, severity },
-    message: [summary, detail, fix].filter((part) => part !== undefined && part !== "").join("\n"),
-    related: related.map(({ message, span: at }) => ({ message, place: texts.place(at) })),
+    message: [summary, detail ?? "", fix ?? ""]
+      .filter((part) => part !== "")
+      .map(escapeText)
+      .join("\n"),
+    related: related.map(({ message, span: at }) => ({ message: escapeText(message), place: texts.place(at) })),
     corrections: corrections.map(({ from, to, span: at, unquotes = false }: Correction) => ({
       ...{ from, to, unquotes },
       range: at === undefined ? null : texts.place(at).range,

@@ -8,6 +8,7 @@ import {
   type TextEdit,
 } from "vscode-languageserver/node";
 import type { TextDocument } from "vscode-languageserver-textdocument";
+import { escapeText } from "../render/terminal.ts";
 import type { Replacement } from "./requests.ts";
 
 /** Longer texts are not put into the title of a quick fix. */
@@ -31,7 +32,7 @@ export function quickFixes(
     });
     return fixes.map(
       ({ correction, edit }): CodeAction => ({
-        title: `Write \`${shortened(correction.to)}\` in place of \`${shortened(correction.from)}\``,
+        title: escapeText(`Write \`${shortened(correction.to)}\` in place of \`${shortened(correction.from)}\``),
         kind: CodeActionKind.QuickFix,
         diagnostics: [diagnostic],
         ...(fixes.length === 1 ? { isPreferred: true } : {}),

@@ -133,6 +133,15 @@ describe("a pipeline", () => {
     );
   });
 
+  test("names the project as text, whatever a version of YAML takes its name for", async () => {
+    for (const name of ["no", "On", "0x10", "0o17", "1_000", "1e3", "2020-01-01", "null"]) {
+      const cwd = await folder({ ".git/HEAD": "ref: refs/heads/main\n" });
+      expect((await here(["init", name, "--pipeline", "gitlab"], { cwd })).code).toBe(0);
+      const text = await readFile(join(cwd, ".gitlab-ci.yml"), "utf8");
+      expect(text).toContain(`\n  PROJECT: "${name}"\n`);
+    }
+  });
+
   test("for GitLab is one file beside the scripts", async () => {
     const cwd = await folder({});
     expect((await here(["init", "--pipeline", "gitlab"], { cwd })).code).toBe(0);

@@ -3,7 +3,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { FileChangeType } from "vscode-languageserver/node";
+import { type CodeAction, FileChangeType } from "vscode-languageserver/node";
 import { folder, run } from "../cli/run.ts";
 import { type Editor, editor, editorIn } from "./editor.ts";
 
@@ -253,3 +253,20 @@ test.runIf(process.platform === "linux")(
     expect(() => process.kill(analyst, 0)).toThrow();
   },
 );
+
+test("a text of the manifest is shown escaped: it neither turns the words around it nor begins a line", async () => {
+  const text = 'tenon: 1\n"file\\u202e": []\n"no\\nerror": 1\nvpcs: [{ "labe​": a, region: r }]\n';
+  const ed = await opened({ "tenon.yaml": text }, "tenon.yaml");
+  const diagnostics = await ed.until(
+    () => ed.last("tenon.yaml")?.diagnostics ?? null,
+    () => ed.log.join(),
+  );
+  const range = { start: { line: 0, character: 0 }, end: ed.document("tenon.yaml").positionAt(text.length) };
+  const params = { textDocument: { uri: ed.uri("tenon.yaml") }, range, context: { diagnostics } };
+  const actions = (await ed.connection.sendRequest("textDocument/codeAction", params)) as CodeAction[];
+  const shown = [...diagnostics.map(({ message }) => message), ...actions.map(({ title }) => title)].join("\n");
+  for (const part of ["file\\u{202e}", "no\\nerror", "Write `label` in place of `labe\\u{200b}`"])
+    expect(shown).toContain(part);
+  expect(shown).not.toMatch(/[\u202e\u200b]/);
+  expect(await ed.quit()).toBe(0);
+});

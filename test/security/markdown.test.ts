@@ -140,3 +140,20 @@ test("of domains that change alike none is left out of a comment without a word,
   expect(stdout).toContain(`\n  ${many.length - named} names are not shown here\n`);
   expect(stdout).toContain("**Not everything is shown**");
 });
+
+test("the change of a record that is there has its line in a comment, however many records are added beside it", async () => {
+  const record = (name: string, target: string) => `{ type: A, name: ${name}, target: ${target}, ttl_sec: 300 }`;
+  const manifest = (login: string, more: readonly string[]) =>
+    "tenon: 1\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [" +
+    `${[record("login", login), ...more].join(", ")}] }]\n`;
+  const cwd = await folder({ "tenon.yaml": manifest("192.0.2.1", []) });
+  const options = { cwd, env: envOf(await emulator()) };
+  expect((await run(["apply", "--yes"], options)).code).toBe(0);
+  const added = Array.from({ length: 6_000 }, (_, index) => record(`n${index}`, "192.0.2.1"));
+  await writeFile(join(cwd, "tenon.yaml"), manifest("203.0.113.66", added));
+  const { code, stdout } = await run(["plan", "--format", "markdown"], options);
+  expect(code).toBe(0);
+  expect(stdout).toContain("\n! login A 192.0.2.1 → 203.0.113.66 ttl 300\n");
+  expect(stdout).toContain("and 6000 to add, not shown here");
+  expect(stdout).toContain("**6000 changes are shown as numbers only**");
+});

@@ -320,11 +320,12 @@ const MAX_SHOWN_LOSSES = 200;
  * - `losses`: a line for each object that is deleted, replaced or blocked, or answers otherwise as a whole, and the short fields of a network,
  *   zone or image that is; the rest as numbers.
  * - `names`: also the names of those that are alike.
+ * - `existing`: also a line for each other change of what is there; what is made as numbers.
  * - `lines`: a line for each change; other fields by name, or by their number.
  * - `fields`: also the fields of the network, zone or image itself that have short values.
  * - `full`: everything.
  */
-const LEVELS = ["counts", "losses", "names", "lines", "fields", "full"] as const;
+const LEVELS = ["counts", "losses", "names", "existing", "lines", "fields", "full"] as const;
 type Level = (typeof LEVELS)[number];
 
 function isAtLeast(level: Level, least: Level): boolean {
@@ -376,6 +377,11 @@ function isTakenAway({ mark, kind: { servingFields = [] }, fields }: ChangeView)
   return mark === "update" && fields.some(({ name }) => servingFields.includes(name));
 }
 
+function hasLine(view: ChangeView, level: Level): boolean {
+  if (level === "counts") return false;
+  return isAtLeast(level, "lines") || isLoss(view) || (isAtLeast(level, "existing") && view.mark !== "create");
+}
+
 function viewsOf({ own, children }: GroupView): ChangeView[] {
   return own === null ? [...children] : [own, ...children];
 }
@@ -384,7 +390,7 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
   const { group, all, head, tense, isOpen } = frame;
   const views = viewsOf(group);
   const counts = countsText(all.flatMap(viewsOf), tense);
-  const shown = level === "counts" ? [] : isAtLeast(level, "lines") ? views : views.filter(isLoss);
+  const shown = views.filter((view) => hasLine(view, level));
   const isPlain = shown.length === 0 && (all.length === 1 || !isAtLeast(level, "names"));
   if (isPlain) return { text: `- ${codeSpan(head)}: ${counts}`, counted: views.length * all.length, isCut: false };
   const { lines, isCut } = unitLines(frame, shown, level);
@@ -393,7 +399,7 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
   if (missing > 0)
     lines.push(
       `  and ${tallyText(
-        views.filter((view) => !isLoss(view)),
+        views.filter((view) => !hasLine(view, level)),
         tense,
       )}${all.length > 1 ? " each" : ""}, not shown here`,
     );
@@ -490,7 +496,8 @@ function isShortField({ change }: ChangeView, { name }: FieldDiff): boolean {
 function ownLines(head: string, own: ChangeView, level: Level): Lines {
   const isFull = level === "full";
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
-  const shown = level === "lines" && !isLoss(own) ? [] : fields.filter((field) => isFull || isShortField(own, field));
+  const shown =
+    !isAtLeast(level, "fields") && !isLoss(own) ? [] : fields.filter((field) => isFull || isShortField(own, field));
   const hidden = fields.filter((field) => !shown.includes(field)).map(({ name }) => name);
   const note = noteLines(own, isFull);
   return {
