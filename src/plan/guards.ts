@@ -11,7 +11,7 @@ import type { Kinds } from "../model/kind.ts";
 import type { Goal, Guard } from "../model/plan.ts";
 import { type Address, rootOf } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
-import type { Unit } from "../model/unit.ts";
+import type { Loss, Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
   readonly goal: Goal;
@@ -36,9 +36,13 @@ export interface Protection {
 /** What guards ask of a unit. */
 export type GuardedUnit = Pick<Unit, "name" | "kinds" | "losses">;
 
-/** Blocked changes are not carried out, so they need no consent. */
+/**
+ * Blocked changes are not carried out, so they need no consent.
+ * @param whole what the plan would be if nothing narrowed it
+ */
 export function guardsOf(
   changes: readonly Change[],
+  whole: readonly Change[],
   kept: Protection,
   units: readonly GuardedUnit[],
   options: PolicyOptions,
@@ -49,7 +53,7 @@ export function guardsOf(
   if (options.goal !== "destroy") {
     const given = givenBy(validConsents(options.consents, options.today));
     for (const guard of replaceAndPruneGuards(active, given)) guards.push(guard);
-    for (const guard of contentGuards(changes, units, options.owner, given)) guards.push(guard);
+    for (const guard of contentGuards(changes, whole, units, options.owner, given)) guards.push(guard);
   }
   // `!(count <= limit)`, not `count > limit`: if the limit is NaN, every plan exceeds it.
   if (options.maxChanges !== null && !(active.length <= options.maxChanges)) {
@@ -141,9 +145,13 @@ function isExpired({ action, labels }: Change): boolean {
   return action === "delete" && labels.includes("expired");
 }
 
-/** Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. */
+/**
+ * Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. A narrowed run that removes any of
+ * them is judged by the whole plan: many runs that remove one each would otherwise remove all.
+ */
 function contentGuards(
   changes: readonly Change[],
+  whole: readonly Change[],
   units: readonly GuardedUnit[],
   owner: string | null,
   given: Given,
@@ -151,18 +159,30 @@ function contentGuards(
   const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
   // `address === root` would miss a renamed object that a narrowed run leaves alone: its address is the old name, its root the new one.
   const isRoot = ({ kind }: Change) => byRootKind.has(kind);
-  const within = groupBy(
-    changes.filter((change) => !isRoot(change)),
-    (change) => change.root,
-  );
+  const withinOf = (all: readonly Change[]) =>
+    groupBy(
+      all.filter((change) => !isRoot(change)),
+      ({ root }) => root,
+    );
+  const [within, wholeWithin] = [withinOf(changes), withinOf(whole)];
+  const wholeRoots = new Map(whole.flatMap((change) => (isRoot(change) ? [[change.root, change]] : [])));
   return changes
     .filter((change) => isRoot(change) && (change.action === "update" || change.action === "no-op"))
     .flatMap((change): Guard[] => {
-      const own = within.get(change.root) ?? [];
+      const { root, kind } = change;
       // Not by the label `adopt`: a run that is narrowed to parts of the object leaves the object itself as it is, without labels.
       const adopts = owner !== null && change.part !== true && change.before?.["owner"] === null;
-      const losses = byRootKind.get(change.kind)?.losses?.(change, own, adopts) ?? [];
-      return losses.map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
+      const lossesOf = (own: Change, all: readonly Change[] = [], isLeast = adopts): readonly Loss[] =>
+        byRootKind.get(kind)?.losses?.(own, all, isLeast) ?? [];
+      const own = within.get(root);
+      const losses = lossesOf(change, own);
+      // An adoption asks for the least loss.
+      const removes = lossesOf(change, own, true).some(({ count }) => count !== null);
+      const bulk = removes
+        ? lossesOf(wholeRoots.get(root) ?? change, wholeWithin.get(root)).filter(({ rule }) => rule === "bulk")
+        : [];
+      const all = bulk.length === 0 ? losses : [...bulk, ...losses.filter(({ rule }) => rule !== "bulk")];
+      return all.map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });
 }
 

@@ -122,7 +122,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     changes: unblocked.changes,
     ...ordered,
     strategies: worked.flatMap((work) => unitStrategies(work, unblocked.changes)),
-    guards: guardsOf(unblocked.changes, protectionOf(pairs, worked), units, {
+    guards: guardsOf(unblocked.changes, narrowed ? whole : unblocked.changes, protectionOf(pairs, worked), units, {
       ...options,
       owner: desired.owner,
       today,

@@ -30,7 +30,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
     case "bulk":
       return guard.count === null
         ? `${address} would no longer be shared, and ${contentsOf(guard, kinds)} of it that others may have made would be left undeclared`
-        : `${lossText(guard, kinds)} of ${address} would be removed`;
+        : `${lossText(guard, kinds)} of ${address} would be removed${sliceText(guard, of)}`;
     case "ns":
       return `the NS records at the apex of ${address} would change`;
     case "protect": {
@@ -43,6 +43,15 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
     case "max-changes":
       return `the plan has ${count(guard.count ?? 0, "change", "changes")}, and --max-changes allows ${guard.of ?? 0}`;
   }
+}
+
+/** A narrowed run is judged by what the whole plan removes. */
+function sliceText({ address, count: removed }: Guard, { changes }: AskedOf): string {
+  const own = changes.filter((change) => {
+    const isOf = change.root === address && change.address !== address && change.blocked === null;
+    return isOf && (change.action === "delete" || change.labels.includes("rename"));
+  });
+  return own.length < (removed ?? 0) ? ` by runs that leave nothing out, and this one removes ${own.length}` : "";
 }
 
 /** What consent was given to, as a clause after `to`. */

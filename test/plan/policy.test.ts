@@ -13,9 +13,14 @@ function consent(rule: ConsentRule, address: string, until: string | null = null
   return { rule, address, until, reason: null, span: null };
 }
 
-function guards(changes: Change[], options: Partial<PolicyOptions> = {}, entries = desired()): string[] {
+function guards(
+  changes: Change[],
+  options: Partial<PolicyOptions> = {},
+  entries = desired(),
+  whole: readonly Change[] = changes,
+): string[] {
   const addresses = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
-  const found = guardsOf(changes, { addresses, takenFromProtected: new Map() }, units, {
+  const found = guardsOf(changes, whole, { addresses, takenFromProtected: new Map() }, units, {
     goal: "apply",
     owner: entries.owner,
     today: TODAY,
@@ -55,6 +60,21 @@ test.each([
   [8_399, 3_601, ["bulk domain/a.example missing 3601/12000"]],
 ] as const)("%d kept and %d removed", (kept, removed, expected) => {
   expect(guards([zone, ...records(kept, removed)])).toEqual(expected);
+});
+
+test("a run that is narrowed to some of what is removed is judged by all of it, and one that removes none of it is not", () => {
+  const all = [zone, ...records(10, 30)];
+  const only = (...removed: string[]) =>
+    all.map((one) =>
+      one.action === "delete" && !removed.includes(String(one.before?.["name"]))
+        ? { ...one, action: "no-op" as const, after: one.before }
+        : one,
+    );
+  expect(guards(only("r1"), {}, desired(), all)).toEqual(["bulk domain/a.example missing 30/40"]);
+  expect(guards(only(), {}, desired(), all)).toEqual([]);
+  expect(guards(only("r1"), {}, desired(), [zone, ...records(31, 9)])).toEqual([]);
+  const consents = [consent("bulk", "domain/a.example")];
+  expect(guards(only("r1"), { consents }, desired(), all)).toEqual(["bulk domain/a.example given 30/40"]);
 });
 
 test("updates in place and creates do not count, renames do, blocked ones do not", () => {

@@ -133,6 +133,7 @@ test("a run that is narrowed needs the consent that a whole one needs, and spare
     ["--target", "vpc/after/*"],
     ["--exclude", "vpc/before/subnet/s0"],
     ["--exclude", "vpc/after/subnet/s0"],
+    ["--target", "vpc/after/subnet/s1"],
     [],
   ];
   for (const args of narrowed) {
@@ -141,8 +142,15 @@ test("a run that is narrowed needs the consent that a whole one needs, and spare
   }
   expect((await tenon("apply", "--yes", "--exclude", "vpc/before")).stdout).toContain("No changes within the targets.");
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
-  // One of six is less than what needs consent; what it is in gets its name with it.
-  const { code, stdout } = await tenon("apply", "--yes", "--target", "vpc/after/subnet/s1");
+  // What it is in gets its name with it.
+  const { code, stdout } = await tenon(
+    "apply",
+    "--yes",
+    "--target",
+    "vpc/after/subnet/s1",
+    "--allow",
+    "bulk=vpc/before",
+  );
   expect([code, stdout]).toEqual([0, expect.stringContaining("~ vpc after (rename)")]);
 });
 
@@ -365,4 +373,44 @@ test("an entry of removed that names nothing stands in the plan of the change th
   await writeFile(join(place, "head/z.yaml"), `tenon: 1\n${zone}removed: [{ vpc: other }]\n`);
   const { stdout } = await run(["plan", "--target", "domain/keep.example"], options);
   expect(stdout).not.toContain("which is not there");
+});
+
+test("what a whole plan would lose needs its consent also in runs that are narrowed to one part of it after the other", async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
+  const records = names.map((name) => ({ type: "A" as const, name, target: "192.0.2.1", ttl_sec: 300 }));
+  const subnets = [1, 2, 3, 4].map((number) => ({ label: `s${number}`, ipv4: `10.0.${number}.0/24` }));
+  const owned = { type: "master", soa_email: "a@a.example" } as const;
+  const seed = {
+    domains: [{ domain: "a.example", ...owned, tags: ["tenon:edge"], records }],
+    vpcs: [{ label: "prod", region: "us-east", description: "[tenon:edge]", subnets }],
+  };
+  const kept = (count: number) => JSON.stringify(records.slice(0, count));
+  const manifest = `tenon: 1
+owner: edge
+vpcs: [{ label: prod, region: us-east, subnets: [{ label: s1, ipv4: 10.0.1.0/24 }] }]
+domains:
+  - { domain: a.example, type: master, soa_email: a@a.example, records: ${kept(10)} }
+`;
+  const service = await emulator({ seed });
+  const options = { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) };
+  for (const [rule, ...flags] of [
+    ["bulk=domain/a.example", "--target", "domain/a.example/n39/A"],
+    [
+      "bulk=domain/a.example",
+      "--target",
+      "domain/a.example",
+      ...names.slice(11).flatMap((name) => ["--exclude", `*/${name}/A`]),
+    ],
+    ["bulk=vpc/prod", "--target", "vpc/prod/subnet/s4"],
+  ] as const) {
+    const { code, stdout } = await run(["apply", "--yes", ...flags], options);
+    expect([flags, code]).toEqual([flags, 4]);
+    expect(stdout.replace(/\s+/g, " ")).toMatch(
+      / would be removed by runs that leave nothing out, and this one removes 1 /,
+    );
+    expect(stdout).toContain(`--allow ${rule}`);
+    expect((await run(["apply", "--yes", ...flags, "--allow", rule], options)).code).toBe(0);
+  }
+  expect(service.requests.filter(({ method }) => method === "DELETE")).toHaveLength(3);
+  expect((await run(["apply", "--yes", "--target", "domain/a.example/n1/A"], options)).code).toBe(0);
 });
