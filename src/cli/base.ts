@@ -22,6 +22,7 @@ import type { ProjectFlags } from "./flags.ts";
 import {
   type CommitTree,
   contentOfBlob,
+  convertedAmong,
   type Environment,
   type GitFailure,
   isTracked,
@@ -180,6 +181,10 @@ async function baseAtRef(terminal: Terminal, request: BaseRequest): Promise<Open
       ? await loadBase(project.root, await withFormerVariables(request, former), files)
       : { ok: true, base: { name, desired: NOTHING } };
     if (files.failure !== null) throw new Error(files.failure);
+    const read = await files.mayBeConverted();
+    const converted =
+      read.length === 0 ? null : await convertedAmong(read, found, join(temporary, "index"), environment);
+    if (converted !== null) return { ok: true, base: null, warning: convertedBase(request, converted) };
     const contentOf = (file: string) => contentAtRef(file, found, request, terminal).catch(() => null);
     return isThere && opened.ok && opened.base !== null ? { ok: true, base: { ...opened.base, contentOf } } : opened;
   } finally {
@@ -354,6 +359,16 @@ const WITHOUT_BASE: Readonly<Record<BaseRequest["flag"], string>> = {
   "--base": "the plan cannot show which changes are new",
   "--changed-since": "the whole project is planned",
 };
+
+function convertedBase({ flag, name }: BaseRequest, file: string): Diagnostic {
+  return {
+    code: "base-invalid",
+    severity: "warning",
+    summary: `the base ${name} has a file that a checkout changes; ${WITHOUT_BASE[flag]}`,
+    detail: `The attributes of ${file} (ident, filter or working-tree-encoding in .gitattributes) give it another text than the one that is committed, so nobody can tell what was applied from it.`,
+    fix: "No action is needed if this change takes the attribute away. Otherwise take it away there.",
+  };
+}
 
 /** A diagnostic without a span, as the base's files have the same names as those of the project. */
 function invalidBase({ flag, name }: BaseRequest, errors: readonly Diagnostic[], sources: Sources): Diagnostic {

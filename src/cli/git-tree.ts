@@ -5,7 +5,7 @@ import { readlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
 import { decodeText, type FolderEntry, MAX_MANIFEST_BYTES, type ProjectFiles, type ReadText } from "../index.ts";
-import { type Blob, type CommitTree, commitTree, type Environment, startGit, topOf } from "./git.ts";
+import { type Blob, CONVERSIONS, type CommitTree, commitTree, type Environment, startGit, topOf } from "./git.ts";
 import { type GitObject, GitObjects } from "./git-objects.ts";
 
 /** The most octets of the list of one folder, without those beneath it: about a million names. */
@@ -54,6 +54,8 @@ export class CommitFiles implements ProjectFiles {
   readonly #environment: Environment;
   readonly #repositories: GitObjects[] = [];
   readonly #folders: Map<string, Promise<Folder | typeof NOT_FETCHED | null>> = new Map();
+  /** Real paths of the files that were read. */
+  readonly #read: Set<string> = new Set();
   #submodulesLeft = MAX_SUBMODULES;
 
   constructor({ tree, top }: CommitTree, environment: Environment) {
@@ -112,16 +114,37 @@ export class CommitFiles implements ProjectFiles {
    */
   async blob(path: string): Promise<Blob | null> {
     const entry = await this.#entry(octets(path));
+    this.#read.add(octets(path));
     return entry?.type === "file" ? { id: entry.id, folder: entry.objects.folder } : null;
   }
 
   async read(path: string): Promise<ReadText> {
+    this.#read.add(octets(path));
     const folder = await this.#folder(octets(dirname(path)));
     if (folder === null || folder === NOT_FETCHED) return { ok: false, problem: "missing" };
     const entry = folder.entries.get(octets(basename(path)));
     if (entry?.type !== "file") return { ok: false, problem: entry === undefined ? "missing" : "not-a-file" };
-    const { size, content } = await this.#read(folder.objects, entry.id, MAX_MANIFEST_BYTES);
+    const { size, content } = await this.#readObject(folder.objects, entry.id, MAX_MANIFEST_BYTES);
     return content === null ? { ok: false, problem: "too-large", size } : { ok: true, ...decodeText(content) };
+  }
+
+  /** The files that were read, if attributes of the commit may give one of them another text in a checkout. */
+  async mayBeConverted(): Promise<readonly string[]> {
+    const folders = new Set<string>();
+    for (const path of this.#read) {
+      for (let at = dirname(path); isWithin(at, this.#top) && !folders.has(at); at = dirname(at)) folders.add(at);
+    }
+    for (const path of folders) {
+      const folder = await this.#folder(path);
+      if (folder === null || folder === NOT_FETCHED) continue;
+      const entry = folder.entries.get(".gitattributes");
+      // Git obeys the text of a link, too.
+      if (entry?.type !== "file" && entry?.type !== "link") continue;
+      const { content } = await this.#readObject(folder.objects, entry.id, MAX_MANIFEST_BYTES);
+      if (content === null || CONVERSIONS.some((attribute) => content.includes(attribute)))
+        return [...this.#read].map(text);
+    }
+    return [];
   }
 
   /** @returns null: there is none @throws ENOTFETCHED */
@@ -145,7 +168,7 @@ export class CommitFiles implements ProjectFiles {
     const entry = await this.#entry(path);
     if (entry === null) throw problem("ENOENT", path);
     if (entry.type !== "link") return null;
-    const { content } = await this.#read(entry.objects, entry.id, MAX_MANIFEST_BYTES);
+    const { content } = await this.#readObject(entry.objects, entry.id, MAX_MANIFEST_BYTES);
     // A checkout makes a link of what stands before a NUL, and none where nothing does, or more than a path may have.
     const [target = ""] = content?.toString("latin1").split("\0", 1) ?? [];
     if (target === "" || target.length > MAX_PATH_BYTES) throw problem("ENOENT", path);
@@ -182,13 +205,13 @@ export class CommitFiles implements ProjectFiles {
   }
 
   async #readFolder(objects: GitObjects, tree: string): Promise<Folder> {
-    const { content } = await this.#read(objects, tree, MAX_LIST_BYTES);
+    const { content } = await this.#readObject(objects, tree, MAX_LIST_BYTES);
     if (content !== null) return { objects, entries: parseTree(content, tree.length / 2) };
     this.failure ??= `the list of a folder has more than ${MAX_LIST_BYTES / 1024 ** 2} MiB`;
     throw new Error(this.failure);
   }
 
-  async #read(objects: GitObjects, id: string, maxBytes: number): Promise<GitObject> {
+  async #readObject(objects: GitObjects, id: string, maxBytes: number): Promise<GitObject> {
     try {
       return await objects.read(id, maxBytes);
     } catch (error) {

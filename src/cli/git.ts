@@ -124,6 +124,39 @@ export async function readBlob({ id, folder }: Blob, environment: Environment): 
   return blob.stdout;
 }
 
+/** Attributes by which a checkout may write another text than the commit has, but for line ends: gitattributes(5), "EFFECTS". */
+export const CONVERSIONS: readonly string[] = ["ident", "filter", "working-tree-encoding"];
+
+/**
+ * The first of the files whose text a checkout of the tree may change, by the tree's own attributes.
+ * @param paths of the work tree
+ * @param index a file that is not there yet
+ * @returns null: there is none
+ * @throws if git does not say
+ */
+export async function convertedAmong(
+  paths: readonly string[],
+  { tree, top }: CommitTree,
+  index: string,
+  environment: Environment,
+): Promise<string | null> {
+  const asked = paths.map((path) => relative(top, path).split(sep).join("/"));
+  const read = await runGit(["read-tree", tree], top, environment, { index });
+  const input = asked.map((path) => `${path}\0`).join("");
+  const attributes = await runGit(["check-attr", "--cached", "--stdin", "-z", ...CONVERSIONS], top, environment, {
+    index,
+    input,
+  });
+  for (const { ok, broken, stderr } of [read, attributes]) {
+    if (!ok) throw new Error(`git does not give the attributes of the commit: ${broken ?? stderr}`);
+  }
+  const said = attributes.stdout.toString("utf8").split("\0");
+  for (let at = 0; at + 2 < said.length; at += 3) {
+    if (said[at + 2] !== "unspecified" && said[at + 2] !== "unset") return said[at] ?? null;
+  }
+  return null;
+}
+
 /** The top folder of the work tree; null if there is none. */
 export async function topOf(folder: string, environment: Environment): Promise<string | null> {
   const { ok, stdout } = await runGit(["rev-parse", "--show-toplevel"], folder, environment);
@@ -245,7 +278,7 @@ function failed({ broken, stderr }: GitCall, problem: GitProblem): GitFailure {
 
 /** The commit that the folder is checked out at; null if git does not answer at once. */
 async function headCommit(folder: string, environment: Environment): Promise<string | null> {
-  const { ok, stdout } = await runGit(["rev-parse", "HEAD"], folder, environment, GIT_GLANCE_MILLISECONDS);
+  const { ok, stdout } = await runGit(["rev-parse", "HEAD"], folder, environment, { timeout: GIT_GLANCE_MILLISECONDS });
   return (ok && withoutLineEnd(stdout)) || null;
 }
 
@@ -268,19 +301,35 @@ function pathInTree(path: string): string {
     .join("/");
 }
 
+interface GitCallOptions {
+  readonly timeout?: number;
+  /** The file of another index than the repository's own. */
+  readonly index?: string;
+  /** For its standard input. */
+  readonly input?: string;
+}
+
 function runGit(
   args: readonly string[],
   cwd: string,
   environment: Environment,
-  timeout: number = GIT_TIMEOUT_MILLISECONDS,
+  { timeout = GIT_TIMEOUT_MILLISECONDS, index, input = "" }: GitCallOptions = {},
 ): Promise<GitCall> {
-  const options = { cwd: workTreeOf(cwd), env: gitEnvironment(environment), timeout, maxBuffer: MAX_OUTPUT_BYTES };
+  const env = { ...gitEnvironment(environment), ...(index === undefined ? {} : { GIT_INDEX_FILE: index }) };
+  const options = { cwd: workTreeOf(cwd), env, timeout, maxBuffer: MAX_OUTPUT_BYTES };
   return new Promise((resolve) => {
-    execFile("git", [...SAFE_ARGUMENTS, ...args], { ...options, encoding: "buffer" }, (error, stdout, stderr) => {
-      const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;
-      const broken = error === null || status !== null ? null : brokenText(error, timeout);
-      resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
-    });
+    const child = execFile(
+      "git",
+      [...SAFE_ARGUMENTS, ...args],
+      { ...options, encoding: "buffer" },
+      (error, stdout, stderr) => {
+        const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;
+        const broken = error === null || status !== null ? null : brokenText(error, timeout);
+        resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
+      },
+    );
+    // That git does not read it shows in how it ends.
+    child.stdin?.on("error", () => {}).end(input);
   });
 }
 

@@ -72,7 +72,7 @@ describe("tenon plan --base", () => {
       "  domain example.com\n  + new A 192.0.2.1",
       "Already pending before this change (drift, or not yet applied):",
       '+ domain example.com\n    soa_email  "a@example.com"\n  + old A 192.0.2.1',
-      "Withdrawn: main would do this, and no longer with this change:\n  create domain/example.com/gone/A",
+      "Withdrawn, or done otherwise: main would do this without this change:\n  create domain/example.com/gone/A",
     ]);
     expect(stdout.endsWith("destroy.\nPlan: 3 to add, 0 to change, 0 to destroy.\n")).toBe(true);
   });

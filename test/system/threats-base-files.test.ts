@@ -125,3 +125,31 @@ test("an image that is to be uploaded is read even if its entry is the same: its
   const { stdout } = await here(["plan", "--changed-since", "../main"], options);
   expect(stdout).toMatch(/This change, compared with \.\.\/main:\n\n\+ image golden/);
 });
+
+test("a base whose files a checkout changes is no base: what the attribute hid is not shown as pending before", async () => {
+  const options = { env: envOf(await emulator()) };
+  const zone = (records: string) =>
+    `tenon: 1\nowner: edge\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [${records}] }]\n`;
+  const www = '{ type: A, name: www, target: 192.0.2.1, x-a: "';
+  const hidden = zone(`${www}$Id:" }, { type: A, name: login, target: 203.0.113.66, x-a: "$" }`);
+  for (const [attributes, isRefused] of [
+    ["*.yaml ident\n", true],
+    ["[attr]odd ident\nsub/*.yaml odd\n", true],
+    ["*.yaml working-tree-encoding=latin1\n", true],
+    ["*.gz filter=lfs\n*.yaml text=auto -ident\n", false],
+  ] as const) {
+    const cwd = await folder({ "sub/tenon.yaml": hidden, ".gitattributes": attributes });
+    git(cwd, "init", "--quiet");
+    commit(cwd, "main");
+    await rm(join(cwd, ".gitattributes"));
+    commit(cwd, "change");
+    const based = await here(["plan", "sub", "--base", "main"], { ...options, cwd });
+    expect(based.code).toBe(0);
+    expect(based.stdout).toContain("+ login A 203.0.113.66");
+    const words = `the base main has a file that a checkout changes`;
+    expect([attributes, (based.stdout + based.stderr).includes(words)]).toEqual([attributes, isRefused]);
+    expect([attributes, based.stdout.includes("Already pending")]).toEqual([attributes, !isRefused]);
+    const since = await here(["plan", "sub", "--changed-since", "main"], { ...options, cwd });
+    expect([attributes, since.stdout.includes("+ login A")]).toEqual([attributes, isRefused]);
+  }
+});
