@@ -90,6 +90,7 @@ export const LEFT_BY_UNDO: ReadonlySet<string> = new Set([
   "undo-left",
   "undo-unknown",
   "undo-gave-way",
+  "undo-stands-for",
 ]);
 
 // A run as its journal tells it.

@@ -176,8 +176,9 @@ function contentGuards(
         byRootKind.get(kind)?.losses?.(own, all, isLeast) ?? [];
       const own = within.get(root);
       const losses = lossesOf(change, own);
-      // An adoption asks for the least loss.
-      const removes = lossesOf(change, own, true).some(({ count }) => count !== null);
+      // An adoption asks for the least loss; one that leaves what is in the object to a later run asks as well.
+      const removes =
+        (adopts && change.action === "update") || lossesOf(change, own, true).some(({ count }) => count !== null);
       const bulk = removes
         ? lossesOf(wholeRoots.get(root) ?? change, wholeWithin.get(root)).filter(({ rule }) => rule === "bulk")
         : [];

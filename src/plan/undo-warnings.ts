@@ -23,6 +23,16 @@ export function notRestorable(address: Address): Explanation {
   };
 }
 
+/** @param lost how many of its kind the run deleted */
+export function standsFor(address: Address, lost: number): Explanation {
+  return {
+    code: "undo-stands-for",
+    summary: `${address} stays: what the run deleted does not come back`,
+    detail: `The run deleted ${lost === 1 ? "an object" : `${lost} objects`} of its kind, which it may have taken the place of. Without it nothing would be left.`,
+    fix: "If it is not needed, delete it by the manifests.",
+  };
+}
+
 export function newId(address: Address, id: ObjectId | null): Explanation {
   return {
     code: "undo-new-id",

@@ -24,6 +24,7 @@ import {
   nameTaken,
   newId,
   notRestorable,
+  standsFor,
 } from "./undo-warnings.ts";
 
 /** Something that the undo would take back, and that somebody has changed since: shown as blocked. */
@@ -147,6 +148,8 @@ class Undoing {
   readonly #others: Map<string, readonly Found[]> = new Map();
   /** What the run deleted and is not there, by unit and name. */
   readonly #gone: Map<string, Touched[]> = new Map();
+  /** What the run made of a kind of which nothing deleted comes back. */
+  readonly #madeOnce: { readonly touched: Touched; readonly made: Found }[] = [];
   readonly #declared: Named[] = [];
   readonly #conflicts: UndoConflict[] = [];
   readonly #warnings: Diagnostic[] = [];
@@ -169,7 +172,13 @@ class Undoing {
   }
 
   result(): Undo {
-    for (const deleted of this.#gone.values()) this.#makeAgain(deleted);
+    const gone = [...this.#gone.values()];
+    for (const { touched, made } of this.#madeOnce) {
+      const lost = gone.flat().filter(({ unit }) => unit === touched.unit).length;
+      if (lost > 0) this.#warn(touched, standsFor(touched.own.root, lost));
+      else this.#deleteMade(touched, made);
+    }
+    for (const deleted of gone) this.#makeAgain(deleted);
     const { allow, account, lintOff } = this.#project;
     const { owner } = this.#run;
     return {
@@ -186,7 +195,8 @@ class Undoing {
     const made = own.action === "create" || own.action === "replace" ? this.#madeBy(touched, all) : undefined;
     switch (own.isBegun ? own.action : "no-op") {
       case "create":
-        if (made !== undefined) this.#deleteMade(touched, made);
+        if (made !== undefined && unit.kinds[0].cannotBeRemade === true) this.#madeOnce.push({ touched, made });
+        else if (made !== undefined) this.#deleteMade(touched, made);
         else if (own.gaveWay) this.#warn(touched, gaveWayTo(`${own.root} stays`));
         else if (own.mayBeMade && this.#othersNamed(touched, all).length > 0) this.#warn(touched, madeByWhom(own.root));
         return;

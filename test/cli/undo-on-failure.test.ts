@@ -127,6 +127,18 @@ describe("an apply that nameservers do not confirm", () => {
     expect(stdout).not.toContain("Undo");
   });
 
+  it("does not say that what it made is undone where it may not delete", async () => {
+    const { apply } = await staged(manifest("192.0.2.2", MADE));
+    const { code, stdout, stderr } = await apply("--undo-on-failure", "--never-destroy", "--format", "json");
+    expect([code, stderr]).toEqual([6, expect.not.stringContaining("is undone")]);
+    expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+      undo: {
+        complete: false,
+        problems: expect.arrayContaining(["domain/made.example stays: --never-destroy leaves out what deletes"]),
+      },
+    });
+  });
+
   it("leaves what needs another consent, and says so", async () => {
     const changed = `${manifest("192.0.2.2", MADE)}    protect: true\n`;
     const { service, apply } = await staged(changed);

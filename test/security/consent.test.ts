@@ -413,4 +413,13 @@ domains:
   }
   expect(service.requests.filter(({ method }) => method === "DELETE")).toHaveLength(3);
   expect((await run(["apply", "--yes", "--target", "domain/a.example/n1/A"], options)).code).toBe(0);
+  // Nor does a run that adopts a domain, and leaves out what is in it, spare the next one the consent of an adoption.
+  const foreign = { domain: "a.example", ...owned, records: records.slice(0, 4) };
+  const adopting = await emulator({ seed: { domains: [foreign] } });
+  const adopt = {
+    cwd: await folder({ "tenon.yaml": manifest.replace(/^vpcs.*\n/m, "").replace(kept(10), kept(1)) }),
+    env: envOf(adopting),
+  };
+  const { code, stdout } = await run(["apply", "--yes", "--exclude", "domain/a.example/*"], adopt);
+  expect([code, stdout]).toEqual([4, expect.stringContaining("--allow bulk=domain/a.example")]);
 });

@@ -153,3 +153,27 @@ test("networks of one name of which a run renamed one and deleted the other have
     `prod us-east ${OURS} `,
   ]);
 });
+
+test("an image stays in an undo of the run that retired the older ones for it, as these do not come back", async () => {
+  const old = { description: "[tenon:edge]", status: "available", size: 10 } as const;
+  const images = [
+    { ...old, id: "private/5", label: "golden-1", created: "2026-01-01T00:00:00" },
+    { ...old, id: "private/6", label: "golden-0", created: "2025-01-01T00:00:00" },
+  ];
+  const entry = "{ label: golden-2, family: golden, keep: 1, capture: { disk_id: 123 } }";
+  const { service, cwd, tenon } = await staged(
+    `tenon: 1\nowner: edge\nimages: [${entry}]\nvpcs: [{ label: prod, region: us-east }]\n`,
+    { seed: { images, disks: [{ id: 123, label: "boot", size: 100 }] } },
+  );
+  const labels = async () =>
+    (await tested(service).send("GET", "/images")).body.data.map(({ label }: { label: string }) => label);
+  expect(await labels()).toEqual(["golden-2"]);
+  await writeFile(join(cwd, "tenon.yaml"), "tenon: 1\nowner: edge\n");
+  const { code, stdout } = await tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW);
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("0 added, 0 changed, 1 destroyed"),
+  });
+  expect(stdout).toContain("Warning: image/golden-2 stays: what the run deleted does not come back");
+  expect(await labels()).toEqual(["golden-2"]);
+});
