@@ -46,7 +46,8 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
 }
 
 /** A narrowed run is judged by what the whole plan removes. */
-function sliceText({ address, count: removed }: Guard, { changes }: AskedOf): string {
+function sliceText({ address, count: removed }: Guard, { changes, inputs }: AskedOf): string {
+  if (!isNarrowed(inputs)) return "";
   const own = changes.filter((change) => {
     const isOf = change.root === address && change.address !== address && change.blocked === null;
     return isOf && (change.action === "delete" || change.labels.includes("rename"));
