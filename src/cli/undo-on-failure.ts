@@ -123,8 +123,10 @@ function consentsTo({ guards, changes }: Plan): {
   const consents: Consent[] = [];
   const roots = new Set<string>();
   const problems: string[] = [];
-  for (const { rule, address } of guards.filter(isMissing)) {
-    if (rule === "delete" || rule === "bulk") {
+  for (const { rule, address, count } of guards.filter(isMissing)) {
+    // What is left undeclared where a sharing ends was made by others.
+    const endsSharing = rule === "bulk" && count === null;
+    if ((rule === "delete" || rule === "bulk") && !endsSharing) {
       consents.push({ rule, address: escapeGlob(address), until: null, reason: null, span: null });
       continue;
     }

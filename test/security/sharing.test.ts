@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
+import { tested } from "../support/emulator.ts";
 
 const RECORDS = [
   { type: "A" as const, name: "www", target: "192.0.2.1" },
@@ -115,16 +116,27 @@ test("a sharing that ends while the records of others are left alone needs the c
   expect((await run(["apply", "--yes"], options)).code).toBe(0);
 });
 
-test("an undo of the run that has shared a zone needs the consent, too, while records are in the part", async () => {
-  const service = await emulator({ seed: { domains: [domain("a.example", ["tenon:edge"])] } });
-  const options = { cwd: await folder({}), env: envOf(service) };
+test("an undo of the run that has shared a zone needs the consent, too, while records are in the part, whatever else the run did", async () => {
+  const records = [1, 2, 3].map((last) => ({
+    type: "A" as const,
+    name: `n${last}`,
+    target: `192.0.2.${last}`,
+    ttl_sec: 300,
+  }));
+  const theirs = { type: "A" as const, name: "shop", target: "192.0.2.50", ttl_sec: 300 };
+  const manifest = (keys: string, list: readonly object[]) =>
+    `tenon: 1\nowner: edge\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: ${JSON.stringify(list)}${keys} }]\n`;
   const sharing = ", shared_with: [{ owner: shop, names: [shop] }]";
-  const own = '{ "type": "A", "name": "www", "target": "192.0.2.1" }';
-  const manifest = (keys: string) =>
-    `tenon: 1\nowner: edge\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [${own}]${keys} }]\n`;
-  await writeFile(join(options.cwd, "tenon.yaml"), manifest(sharing));
-  expect((await run(["apply", "--yes", "--journal", "run.jsonl"], options)).code).toBe(0);
-  await writeFile(join(options.cwd, "tenon.yaml"), manifest(""));
-  const { code, stdout } = await run(["apply", "--undo", "run.jsonl", "--yes"], options);
-  expect([code, stdout]).toEqual([4, expect.stringContaining("--allow bulk=domain/a.example")]);
+  for (const changed of [records, [{ ...records[0], target: "192.0.2.9" }, ...records.slice(1)]]) {
+    const service = await emulator({
+      seed: { domains: [{ id: 1, ...domain("a.example", ["tenon:edge"]), records }] },
+    });
+    const options = { cwd: await folder({ "tenon.yaml": manifest(sharing, changed) }), env: envOf(service) };
+    expect((await run(["apply", "--yes", "--journal", "run.jsonl"], options)).code).toBe(0);
+    const { send } = tested(service);
+    await send("POST", "/domains/1/records", theirs);
+    await writeFile(join(options.cwd, "tenon.yaml"), manifest("", records));
+    const { code, stdout } = await run(["apply", "--undo", "run.jsonl", "--yes"], options);
+    expect([code, stdout]).toEqual([4, expect.stringContaining("--allow bulk=domain/a.example")]);
+  }
 });

@@ -321,14 +321,14 @@ function domainPair(
 }
 
 /**
- * Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read. What is in the names of
+ * Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read; an undo declares whatever is there. What is in the names of
  * an owner that is new in the domain was made by others.
  */
 function undeclaredIn(
   { match, desired, live, kept, others }: ComparableZone,
   records: readonly Pair[],
 ): { undeclared: number | null } {
-  if (desired === null) return { undeclared: null };
+  if (desired === null || match.declared?.spec.restated === true) return { undeclared: null };
   const declared = records.filter(({ resource }) => resource.before !== null && resource.after !== null);
   const former = sharedWithOf(match.live?.domain.tags ?? []);
   const sharedWith = match.declared?.spec.sharedWith?.filter(({ owner }) => former.includes(owner)) ?? [];

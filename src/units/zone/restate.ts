@@ -49,6 +49,7 @@ export function restateZone(
     spec: {
       domain,
       fields: part ? {} : fields,
+      restated: true,
       records: managed?.map((record) => recordOf(record as RecordValues, span)) ?? null,
       // What is ignored must not go with the domain. Where records are managed, they are all said as they are.
       ignore: within === null ? (own?.spec.ignore ?? []) : [],

@@ -18,6 +18,8 @@ export interface ZoneSpec {
   readonly expired?: readonly RecordSpec[];
   /** Records that come back once those of `records` that override them have expired, and the last day of that. Absent: none. */
   readonly later?: readonly (RecordSpec & { readonly after: string })[];
+  /** An undo says the records as the account has them: who made them, and whether anybody declares them, it does not know. */
+  readonly restated?: true;
   readonly ignore: readonly IgnorePattern[];
   /** The names that are managed, if only a part of the domain is: globs over relative names. */
   readonly part?: readonly string[];
