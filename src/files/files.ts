@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { access, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, lstat, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import type { FileContent } from "../model/api.ts";
@@ -199,6 +199,9 @@ export async function whyUnwritable(path: string, kind: WrittenKind): Promise<st
   const elsewhere = await whyLinkRefused(path);
   if (elsewhere !== null) return elsewhere;
   const found = await stat(path).catch(() => null);
+  if (found === null && (await lstat(path).catch(() => null))?.isSymbolicLink() === true) {
+    return `${path} is a symbolic link that leads nowhere; name the place itself`;
+  }
   if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
   if (found !== null && !found.isFile()) return null;
   if (found !== null && (await holdsSomethingElse(path, kind))) {

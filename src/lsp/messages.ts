@@ -180,7 +180,8 @@ function hasUri(folder: unknown): boolean {
 /** Whether a header can still come of it: a terminal, or another protocol, is told at once. */
 function isBeginningOfHeader(buffer: Buffer): boolean {
   const [line = ""] = buffer.toString("latin1").split("\r\n", 1);
-  return /^[A-Za-z-]*(:.*)?$/.test(line) && !/^[A-Za-z-]+\n/.test(line);
+  // The end of the line may come in the next part.
+  return /^[A-Za-z-]*(:[^\n]*)?$/.test(line) && !/^[A-Za-z-]+\n/.test(line);
 }
 
 /** @returns why it cannot be used, as a clause */

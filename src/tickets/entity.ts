@@ -55,7 +55,8 @@ export function parseEntityName(text: string): EntityResult<NamedEntity> {
   return { ok: true, entity: { kind, name: known } };
 }
 
-function isKind(word: string): word is EntityKind {
+/** Whether the service's word for what a ticket is about is a kind of API.md. */
+export function isKind(word: string): word is EntityKind {
   return (ENTITY_KINDS as readonly string[]).includes(word);
 }
 

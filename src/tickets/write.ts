@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../model/resource.ts";
 import type { Ticket, TicketReply } from "../model/ticket.ts";
-import type { Entity } from "./entity.ts";
+import { type Entity, isKind } from "./entity.ts";
 import { inRun, type Posted, post, type TicketRequest } from "./post.ts";
 import { isSameText, type TicketText } from "./text.ts";
 import {
@@ -81,8 +81,11 @@ function bodyOf({ summary, description, entity, ...others }: NewTicket): JsonObj
 }
 
 function isSame(ticket: Ticket, { summary, description, entity }: NewTicket): boolean {
+  const type = ticket.entity?.type ?? "";
+  // The service may have a word of its own for a kind: only another kind is surely something else.
+  const isOther = entity !== null && isKind(type) && type !== entity.kind;
   const isAbout = (ticket.entity?.id ?? null) === (entity?.id ?? null);
-  return isAbout && isSameText(ticket.summary, summary) && isSameText(ticket.description, description);
+  return isAbout && !isOther && isSameText(ticket.summary, summary) && isSameText(ticket.description, description);
 }
 
 // Replying.

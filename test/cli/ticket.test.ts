@@ -270,12 +270,18 @@ describe("tenon ticket open", () => {
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("is open already") });
     expect(writes()).toHaveLength(1);
     await here(["ticket", "open", ...TEXT, "--entity", "vpc/prod"], options);
+    // Of the same id, and another kind.
+    const vpcs = (await api.send("GET", "/vpcs")).body.data as { id: number; label: string }[];
+    const id = vpcs.find(({ label }) => label === "prod")?.id;
+    const about = ["ticket", "open", ...TEXT, "--entity", `volume/${id}`];
+    expect(await here(about, options)).toMatchObject({ code: 0, stdout: expect.not.stringContaining("open already") });
+    expect(await here(about, options)).toMatchObject({ code: 0, stdout: expect.stringContaining("open already") });
     await here(["ticket", "open", ...TEXT, "--again"], options);
-    expect(writes()).toHaveLength(3);
+    expect(writes()).toHaveLength(4);
     for (const { id } of (await api.send("GET", "/support/tickets")).body.data)
       await api.send("POST", `/support/tickets/${id}/close`);
     await here(["ticket", "open", ...TEXT], options);
-    expect((await api.send("GET", "/support/tickets")).body.results).toBe(7);
+    expect((await api.send("GET", "/support/tickets")).body.results).toBe(8);
   });
 
   it("waits for the rate limit of opens, and opens each once", async () => {

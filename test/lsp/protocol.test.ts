@@ -78,6 +78,22 @@ for (const [name, [input, words]] of Object.entries(GARBAGE)) {
   });
 }
 
+test("a header may come in any parts, also within the end of its line", async () => {
+  const child = start(["lsp"], { cwd: await folder({}) });
+  const code = new Promise<number | null>((resolve) => child.on("close", resolve));
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  const length = INITIALIZE.indexOf("\r") + 1;
+  child.stdin.write(INITIALIZE.slice(0, length));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  child.stdin.write(INITIALIZE.slice(length));
+  await expect.poll(() => stdout, { timeout: 30_000 }).toContain('"capabilities"');
+  child.stdin.end(EXIT);
+  expect(await code).toBe(1);
+});
+
 test("a message that is cut off ends the server with code 1", async () => {
   const { code, stderr } = await send(`${INITIALIZE}Content-Length: 100\r\n\r\n{"jsonrpc"`);
   expect(code).toBe(1);
