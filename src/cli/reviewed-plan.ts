@@ -33,6 +33,8 @@ type Asked = Pick<
   readonly changedSince?: string;
   /** A journal. */
   readonly undo?: string;
+  /** Which run of the journal. */
+  readonly run?: string;
   /** Nothing is taken from the file: a flag that is not given must be absent there, too. */
   readonly pin?: boolean;
 };
@@ -69,6 +71,10 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
   if (isGiven(asked.undo) && asked.undo !== inputs.journal?.file) {
     const flagOf = (file: string | undefined) => (file === undefined ? "no --undo" : `--undo ${shellWord(file)}`);
     return differs("journal", flagOf(asked.undo), `with ${flagOf(inputs.journal?.file)}`, pin);
+  }
+  if (asked.run !== undefined && asked.run !== inputs.journal?.started) {
+    const made = inputs.journal === undefined ? "of no journal" : `of the run of ${inputs.journal.started}`;
+    return differs("run", `--run ${shellWord(asked.run)}`, made, pin);
   }
   const { environment, targets, excludes } = inputs;
   if (isGiven(env) && (env ?? null) !== environment)

@@ -142,6 +142,16 @@ describe("an undo", () => {
     expect((await tenon("apply", "--plan", "undo.plan", "--yes", "--undo", "other.jsonl")).stderr).toContain(
       "the plan file was made with other journal",
     );
+    const otherRun = await tenon(
+      "apply",
+      "--plan",
+      "undo.plan",
+      "--yes",
+      "--run",
+      "2026-01-01T00:00:00.000Z",
+      ...ALLOW,
+    );
+    expect([otherRun.code, otherRun.stderr]).toEqual([1, expect.stringContaining("made with other run")]);
     expect(await tenon("apply", "--plan", "undo.plan", "--yes", ...ALLOW)).toMatchObject({ code: 0 });
     expect(await recordsOf(done.service, "example.com")).toHaveLength(2);
     expect((await tenon("undo", "run.jsonl")).stdout).toContain("- domain new.example");
