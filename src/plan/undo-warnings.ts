@@ -91,6 +91,15 @@ export function nameTaken(address: Address): Explanation {
   };
 }
 
+export function nameKept(address: Address): Explanation {
+  return {
+    code: "undo-name-taken",
+    summary: `${address} does not get its name back: another object has it`,
+    detail: "Somebody has given that name to another object since. The rest that the run changed is taken back.",
+    fix: "Rename one of the two by the manifests.",
+  };
+}
+
 export function leftAlone(root: Address, count: number): Explanation {
   return {
     code: "undo-left",

@@ -21,6 +21,7 @@ import {
   leftAlone,
   MANIFEST_STAYS,
   madeByWhom,
+  nameKept,
   nameTaken,
   newId,
   notRestorable,
@@ -351,7 +352,8 @@ class Undoing {
         yielded.length === 1 ? `a ${noun} of ${own.root} stays` : `${yielded.length} ${nouns} of ${own.root} stay`;
       this.#warn(touched, gaveWayTo(stay));
     }
-    const fields = own.isBegun ? mergeFields(own, found.has.values, unit) : UNCHANGED;
+    const merged = own.isBegun ? mergeFields(own, found.has.values, unit) : UNCHANGED;
+    const fields = merged === "conflict" ? merged : this.#withoutTakenName(touched, merged);
     if (fields === "conflict") {
       this.#conflict(unit.kinds[0].kind, found.id, { ...found.has.values, ...own.before });
     }
@@ -370,6 +372,17 @@ class Undoing {
     if (isReplaced) this.#warn(touched, newId(own.root, own.id));
     this.#warnOfNewIds(touched, open, changes, new Set(restored));
     this.#declare(touched, found, values, touched.within.length === 0 && !isReplaced ? null : within, { part });
+  }
+
+  /** What has the former name by now is somebody's, and two of one name could not be told apart. */
+  #withoutTakenName(touched: Touched, fields: Values): Values {
+    const { unit, own } = touched;
+    const { nameField } = unit.kinds[0];
+    const { [nameField]: name, ...others } = fields;
+    const named = name === undefined ? [] : (this.#foundIn(unit).byKey.get(String(name)) ?? []);
+    if (named.every(({ id }) => this.#known.has(`${unit.name} ${id}`))) return fields;
+    this.#warn(touched, nameKept(own.root));
+    return others;
   }
 
   /** Of what is restored in an object, and is not there any more under its id. */

@@ -177,3 +177,18 @@ test("an image stays in an undo of the run that retired the older ones for it, a
   expect(stdout).toContain("Warning: image/golden-2 stays: what the run deleted does not come back");
   expect(await labels()).toEqual(["golden-2"]);
 });
+
+test("a network does not get back a name that somebody has given to another one since, and the rest of it is as it was", async () => {
+  const vpcs = [{ id: 1, label: "prod", region: "us-east", description: OURS, subnets: SUBNETS }];
+  const entry =
+    "{ label: other, moved_from: prod, region: us-east, description: new, subnets: [{ label: s, ipv4: 10.0.0.0/24 }] }";
+  const { service, cwd, tenon } = await staged(`tenon: 1\nowner: edge\nvpcs: [${entry}]\n`, { seed: { vpcs } });
+  await tested(service).send("POST", "/vpcs", { label: "prod", region: "us-east", description: "theirs" });
+  await writeFile(join(cwd, "tenon.yaml"), "tenon: 1\nowner: edge\n");
+  const { code, stdout } = await tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW);
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("does not get its name back: another"),
+  });
+  expect(await vpcsOf(service)).toEqual([`other us-east ${OURS} 10.0.0.0/24`, "prod us-east theirs "]);
+});
