@@ -3,27 +3,19 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { carryOutPlan } from "../../src/cli/carry-out.ts";
+import { EXIT } from "../../src/cli/exit.ts";
+import { inSession, planIn } from "../../src/cli/session.ts";
 import { undoUnverified } from "../../src/cli/undo-on-failure.ts";
+import { withWriter } from "../../src/cli/writer.ts";
 import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
 import { tested } from "../support/emulator.ts";
 import { writeInto } from "../support/files.ts";
 import { type AskedNameserver, startAsked } from "../support/scripted-asked.ts";
 import { address, soa } from "../support/scripted-nameserver.ts";
-import { here } from "./here.ts";
+import { terminalOf } from "./here.ts";
 import { type Ended, emulator, ended, envOf, folder, run, start } from "./run.ts";
-
-/** After so many verifications in this process, each fails as by a bug. */
-const bugs = vi.hoisted(() => ({ verifiedFirst: Number.POSITIVE_INFINITY }));
-vi.mock("../../src/verify/index.ts", async (original) => {
-  const tools = await original<typeof import("../../src/verify/index.ts")>();
-  const verifyApplied: typeof tools.verifyApplied = (...given) => {
-    if (bugs.verifiedFirst === 0) throw new Error("a bug");
-    bugs.verifiedFirst -= 1;
-    return tools.verifyApplied(...given);
-  };
-  return { ...tools, verifyApplied };
-});
 
 function manifest(target: string, more = ""): string {
   return `tenon: 1
@@ -266,17 +258,22 @@ describe("an apply that nameservers do not confirm", () => {
   });
 
   it("says what is undone where the look at the nameservers after it fails unexpectedly", async () => {
-    const { service, cwd, args } = await staged(manifest("192.0.2.2"));
-    bugs.verifiedFirst = 1;
-    const { code, stdout } = await here([...args, "--undo-on-failure", "--format", "json"], {
-      cwd,
-      env: envOf(service),
+    const { service, cwd } = await staged(manifest("192.0.2.2"));
+    const terminal = terminalOf(envOf(service), () => {});
+    const flags = { clone: true, format: "json", baseUrl: service.baseUrl, journal: join(cwd, "run.jsonl") } as const;
+    let undone: unknown = null;
+    const code = await inSession(terminal, cwd, flags, "apply", withWriter, async (session) => {
+      const made = await planIn(session);
+      const carried = made.ok ? await carryOutPlan(session, made, flags, true) : null;
+      if (carried === null) return EXIT.error;
+      undone = await undoUnverified(session, carried, flags, () => Promise.reject(new Error("a bug")));
+      return EXIT.done;
     });
-    expect(code).toBe(6);
-    expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
-      undo: {
-        ...{ complete: false, problems: ["an error of Tenon, please report it: a bug"] },
-        ...{ report: { goal: "undo", failed: 0 }, verification: null },
+    expect({ code, undone }).toMatchObject({
+      code: 0,
+      undone: {
+        ...{ isComplete: false, problems: ["an error of Tenon, please report it: a bug"], verification: null },
+        ...{ done: { plan: { goal: "undo" }, report: { failed: 0 } } },
       },
     });
     expect(await targets(service)).toEqual(["www.example.com 192.0.2.1"]);
