@@ -15,7 +15,8 @@ import type { WithClient } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, PlanFlags } from "./flags.ts";
 import { sayDiagnostics } from "./messages.ts";
-import { bugOf } from "./output.ts";
+import { bugOf, showPlan } from "./output.ts";
+import { readPlanFile } from "./reviewed-plan.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What the fleet's command was asked for, for every account. */
@@ -72,6 +73,27 @@ export async function runAccount(
   }
   const outcome = captured.outcome(command, code);
   return keepsDocument ? outcome : { ...outcome, document: null };
+}
+
+/** What `fleet plan` comes to for an account, from the file of its saved plan. */
+export async function showSavedPlan(
+  { page: _, ...outer }: Terminal,
+  account: FleetAccount,
+  file: string,
+  { format, failOn = [] }: Pick<AccountFlags, "format" | "failOn">,
+): Promise<Ran> {
+  const { environment } = outer;
+  const markup = format === "markdown" ? "markdown" : "plain";
+  const token = await tokenTextOf(outer, account);
+  const captured = new Capture(outer, { environment, markup, handlesSignals: false, tokenPlace: "", token });
+  const read = await readPlanFile(captured.terminal, file);
+  if (!read.ok || read.plan === null) return captured.outcome("plan", EXIT.error);
+  // The account that a plan is pinned to is in its file alone.
+  const { fleet: _fleet, ...inputs } = read.plan.inputs;
+  const shown = markup === "markdown" ? "markdown" : "text";
+  await showPlan(captured.terminal, { ...read.plan, inputs }, shown, token === "" ? undefined : token);
+  const { exitCode } = await import("./commands/plan.ts");
+  return captured.outcome("plan", exitCode(read.plan, { failOn, detailedExitcode: true }));
 }
 
 /** A token file that is a pipe would keep the others waiting. */

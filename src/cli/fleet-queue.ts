@@ -1,6 +1,5 @@
 /** `--queue`: a fleet's command is carried out by workers, on this machine or others, and reports what the same command would here. */
 
-import { join } from "node:path";
 import type { Command } from "commander";
 import type {
   Fleet,
@@ -10,11 +9,12 @@ import type {
   RunRequest,
   StoreAddress,
   SubmissionEvent,
+  Submitted,
 } from "../fleet/index.ts";
 import { type AccountResult, type FleetCommand, type Ran, UNANSWERED_MILLISECONDS } from "../model/fleet.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT } from "./exit.ts";
-import type { AccountFlags } from "./fleet-account.ts";
+import { type AccountFlags, showSavedPlan } from "./fleet-account.ts";
 import type { FleetTracing } from "./fleet-span.ts";
 import { type CommandError, sayDiagnostics, sayError } from "./messages.ts";
 import { sayBeside } from "./progress.ts";
@@ -174,6 +174,8 @@ export interface SubmittedFlags extends Omit<AccountFlags, "plan" | "out">, Queu
   readonly stopOnGuard?: boolean;
   /** A folder. */
   readonly out?: string;
+  /** The workers' folder; undefined: it is that of `out`. */
+  readonly plans?: string;
   /** A folder. */
   readonly plan?: string;
 }
@@ -222,9 +224,11 @@ export async function runByWorkers(
   { command, fleet, all, observe, tracing }: ByWorkers,
   flags: SubmittedFlags,
 ): Promise<AccountResult[] | null> {
-  const { digestOf, EmbeddedQueue, planDigestOf, runFleet, Submission } = await import("../fleet/index.ts");
+  const { digestOf, EmbeddedQueue, planDigestOf, planFile, runFleet, Slots, Submission } = await import(
+    "../fleet/index.ts"
+  );
   const { accounts } = fleet;
-  const { canary = null, maxFailures = null, stopOnGuard = false } = flags;
+  const { canary = null, maxFailures = null, stopOnGuard = false, out } = flags;
   const store = await openQueue(terminal, flags, all, { telemetry: tracing.telemetry });
   if (store === null) return null;
   const queue = new EmbeddedQueue();
@@ -236,6 +240,8 @@ export async function runByWorkers(
   const unanswered = (): void =>
     endUnanswered(terminal, "The queue does not answer: what was asked for may still be run.");
   const request = requestOf(terminal, command, flags);
+  // Plans that are read and shown at a time.
+  const showing = new Slots(flags.workers);
   const submission = new Submission({
     ...{ store, request, stop: terminal.interrupt.first },
     ...{ observe: report, unanswered },
@@ -258,11 +264,8 @@ export async function runByWorkers(
           const digest = await digestOf(account, projects);
           const submitted = await submission.submit(account, digest, plan, tracing.current());
           span.end(submitted?.outcome.code ?? "not-run");
-          if (submitted === null || flags.out === undefined || submitted.plan === null) {
-            return submitted?.outcome ?? null;
-          }
-          const saved = await planDigestOf(planFile(flags.out, account));
-          return saved === submitted.plan ? submitted.outcome : planElsewhere(submitted.outcome, flags.out);
+          if (submitted === null || out === undefined) return submitted?.outcome ?? null;
+          return showing.use(() => outcomeOfSaved(terminal, account, submitted, { ...flags, out }));
         }),
     });
   } finally {
@@ -272,13 +275,31 @@ export async function runByWorkers(
   }
 }
 
+/**
+ * What an account came to whose plan was to be saved. Who approves a plan must have seen what its file holds, and whoever can write to the queue can
+ * have a worker report something else: so what is shown is read from the file.
+ */
+async function outcomeOfSaved(
+  terminal: Terminal,
+  account: FleetAccount,
+  { outcome, plan }: Submitted,
+  flags: SubmittedFlags & { readonly out: string },
+): Promise<Ran> {
+  const { code } = outcome;
+  if (plan === null && code !== EXIT.done && code !== EXIT.pending) return outcome;
+  const { fetchPlan, planFile } = await import("../fleet/index.ts");
+  const kept = flags.plans ?? flags.out;
+  const isSaved = plan !== null && (await fetchPlan(kept, flags.out, account, plan));
+  if (!isSaved) return planElsewhere(outcome, kept);
+  const shown = await showSavedPlan(terminal, account, planFile(flags.out, account), flags);
+  // What the worker has said beside its plan, such as warnings, is in its report alone.
+  const text = outcome.markup === shown.markup && outcome.text.includes(shown.text) ? outcome.text : shown.text;
+  return { ...shown, text, document: keepsDocuments(flags) ? shown.document : null };
+}
+
 function planElsewhere(outcome: Ran, folder: string): Ran {
   const headline = `error: the worker did not save its plan in ${folder}: give it the same folder with --plans`;
   return { ...outcome, code: EXIT.error, headline };
-}
-
-export function planFile(folder: string, { name }: Pick<FleetAccount, "name">): string {
-  return join(folder, `${name}.plan`);
 }
 
 function lineOf(event: Exclude<SubmissionEvent, FleetEvent>): string {

@@ -25,7 +25,7 @@ import type { ListenAt } from "./flags.ts";
 import { type AccountFlags, runAccount, tokenTextOf } from "./fleet-account.ts";
 import { ownMetrics, serveMetrics } from "./fleet-metrics.ts";
 import type { FleetSource } from "./fleet-open.ts";
-import { endUnlessAnswered, openQueue, planFile, type QueueFlags } from "./fleet-queue.ts";
+import { endUnlessAnswered, openQueue, type QueueFlags } from "./fleet-queue.ts";
 import { openTracing } from "./fleet-tracing.ts";
 import { hearSignals, type Interrupt } from "./interrupt.ts";
 import { sayLine } from "./say-line.ts";
@@ -205,19 +205,18 @@ class FleetWorker {
     hold: Hold,
     observeApi: (event: ApiEvent) => void,
   ): Promise<RunResult> {
-    const { planDigestOf } = await import("../fleet/index.ts");
+    const { approvedPlan, keepPlan, newPlanFile } = await import("../fleet/index.ts");
     const { plans, allow, takeOwnershipFrom } = this.#flags;
-    const file = plans === undefined ? null : planFile(plans, account);
     const approved = pending?.plan ?? null;
-    if (approved !== null && (file === null || (await planDigestOf(file)) !== approved)) {
-      return { outcome: superseded(account), plan: null };
-    }
+    const reviewed = approved === null || plans === undefined ? null : await approvedPlan(plans, account, approved);
+    if (approved !== null && reviewed === null) return { outcome: superseded(account), plan: null };
+    const made = request.saves && plans !== undefined ? await newPlanFile(plans, account) : null;
     const flags: AccountFlags = {
       ...request.flags,
       clone: request.flags.clone ?? true,
       ...(request.command === "apply" ? { yes: true } : {}),
-      ...(approved === null || file === null ? {} : { plan: file }),
-      ...(request.saves && file !== null ? { out: file } : {}),
+      ...(reviewed === null ? {} : { plan: reviewed }),
+      ...(made === null ? {} : { out: made }),
       ...(allow === undefined ? {} : { allow }),
       ...(takeOwnershipFrom === undefined ? {} : { takeOwnershipFrom }),
       // A shorter time of whoever asks ends their own upload, but gives no consent to take another's.
@@ -240,7 +239,7 @@ class FleetWorker {
       await hearSignals();
       if (waits.milliseconds !== null) return { postponedMilliseconds: waits.milliseconds };
       const outcome = redacted(ran, await tokenTextOf(this.#terminal, account));
-      return { outcome, plan: request.saves && file !== null ? await planDigestOf(file) : null };
+      return { outcome, plan: made === null ? null : await keepPlan(made) };
     } finally {
       end();
     }
@@ -307,7 +306,7 @@ class LongWaits {
 }
 
 function superseded({ name }: FleetAccount): Ran {
-  return failed(EXIT.unreviewed, `the saved plan of ${name} is not the one that was approved`);
+  return failed(EXIT.unreviewed, `the plan of ${name} that was approved is not among those that the worker has`);
 }
 
 function failed(code: ExitCode, line: string): Ran {

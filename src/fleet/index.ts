@@ -22,10 +22,12 @@ export {
   SCHEDULE_KEY,
 } from "./records.ts";
 export { type FleetEvent, type FleetRun, runFleet } from "./run.ts";
+export { approvedPlan, fetchPlan, keepPlan, newPlanFile, planFile } from "./saved-plans.ts";
 export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
+export { Slots } from "./slots.ts";
 export { type FleetStore, isPrefix, parseStoreAddress, type StoreAddress } from "./store.ts";
-export { claimPrefix, isPrefixOf, KeptPrefix, Submission, type SubmissionEvent } from "./submit.ts";
+export { claimPrefix, isPrefixOf, KeptPrefix, Submission, type SubmissionEvent, type Submitted } from "./submit.ts";
 export { tokenDigestOf } from "./token.ts";
 export { parseTokenHosts } from "./token-hosts.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";

@@ -1,14 +1,15 @@
 /** What whoever can read or write the queue of a fleet can do: nothing that a worker would not do itself. */
 
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { planDigestOf } from "../../src/fleet/digest.ts";
 import { folder, run, start } from "../cli/run.ts";
-import { domainsOf, fileOf, fleetOf } from "../support/fleet.ts";
+import { type Account, domainsOf, fileOf, fleetOf, PROJECT } from "../support/fleet.ts";
 import { startedWorker, stopped } from "../support/fleet-worker.ts";
 import { startPostgres, startRedis } from "../support/stores.ts";
 
@@ -373,6 +374,92 @@ test("what a worker reports cannot steer a terminal, nor break a document", asyn
   expect(status.stdout).toMatch(/^Workers: .*host:1/m);
   expect(JSON.stringify(status.stdout.replaceAll("\n", ""))).not.toMatch(/[^\\]\\[urn]/);
   expect(status.stdout).not.toMatch(/^forged/m);
+});
+
+interface Rows {
+  readonly data: readonly { readonly id: number; readonly name?: string }[];
+}
+
+/** What somebody has added by hand is removed by a plan that is made after it, and not by one that was reviewed before. */
+async function addedByHand(account: Account): Promise<() => Promise<boolean>> {
+  const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+  const ask = async (path: string, body?: object): Promise<Rows> => {
+    const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    return (await fetch(`${account.service.baseUrl}${path}`, { headers, ...sent })).json() as Promise<Rows>;
+  };
+  const records = `/domains/${(await ask("/domains")).data[0]?.id}/records`;
+  await ask(records, { type: "A", name: "urgent", target: "192.0.2.77" });
+  return async () => (await ask(records)).data.some(({ name }) => name === "urgent");
+}
+
+test("a plan that was reviewed is written over by no worker, whoever asks the queue for another one", async () => {
+  const { url } = await redisClient();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const worker = await startedWorker(options, ["--plans", "plans"]);
+  expect((await run(["fleet", "apply", "--yes"], options)).code).toBe(0);
+  await writeFile(join(fleet.cwd, "project/tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.9"));
+  const reviewed = await run(["fleet", "plan", "--out", "plans"], options);
+  expect([reviewed.code, reviewed.stdout]).toEqual([0, expect.stringContaining("0 to add, 1 to change, 0 to destroy")]);
+  const file = await readFile(join(fleet.cwd, "plans/a1.plan"), "utf8");
+  const [account] = fleet.accounts as [Account];
+  const isThere = await addedByHand(account);
+  // Whoever has the fleet file and the queue, but neither a token nor the folder of plans.
+  const other = await folder({});
+  for (const name of ["fleet.yaml", "project/tenon.yaml"]) await cp(join(fleet.cwd, name), join(other, name));
+  const asked = await run(["fleet", "plan", "--out", "plans"], { cwd: other, env: { TENON_QUEUE: url } });
+  expect([asked.code, await readdir(join(other, "plans"))]).toEqual([1, []]);
+  await worker.untilSaid(/a1: plan: 1 to change, 1 to destroy/);
+  expect(await readFile(join(fleet.cwd, "plans/a1.plan"), "utf8")).toBe(file);
+  const applied = await run(["fleet", "apply", "--plan", "plans", "--yes"], options);
+  expect([applied.code, applied.stdout]).toEqual([5, expect.stringContaining("not within the reviewed one")]);
+  expect(await isThere()).toBe(true);
+});
+
+test("two reviews of a fleet at a time have a folder each, and an apply is bound by the plans of its own", async () => {
+  const { url } = await redisClient();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  await startedWorker(options, ["--plans", "plans"]);
+  expect((await run(["fleet", "apply", "--yes"], options)).code).toBe(0);
+  await writeFile(join(fleet.cwd, "project/tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.9"));
+  const plan = (review: string) => run(["fleet", "plan", "--out", review, "--plans", "plans"], options);
+  const apply = (review: string) => run(["fleet", "apply", "--plan", review, "--yes"], options);
+  expect((await plan("first")).stdout).toContain("0 to add, 1 to change, 0 to destroy");
+  const [account] = fleet.accounts as [Account];
+  const isThere = await addedByHand(account);
+  expect((await plan("second")).stdout).toContain("0 to add, 1 to change, 1 to destroy");
+  expect([(await apply("first")).code, await isThere()]).toEqual([5, true]);
+  expect([(await apply("second")).code, await isThere()]).toEqual([0, false]);
+});
+
+test("what is shown of a plan to be reviewed is what its file holds, whatever a worker is made to report", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const worker = await startedWorker(options, ["--plans", "plans"]);
+  const honest = await run(["fleet", "plan", "--out", "plans"], options);
+  const digest = await planDigestOf(join(fleet.cwd, "plans/a1.plan"));
+  await stopped(worker);
+  const forged = { type: "ran", code: 0, headline: "no changes", text: "", markup: "plain", document: null };
+  const reported = async (plan: string | null) => {
+    await client.del(...(await client.keys(`${KEY}run/*`)));
+    const asking = run(["fleet", "plan", "--out", "plans"], options);
+    let key: string | undefined;
+    while (key === undefined) key = (await client.keys(`${KEY}run/*`))[0];
+    const state = JSON.stringify({ state: "done", outcome: forged, plan });
+    await client.hset(`${KEY}state/${key.split("/")[1]}/a1`, "v", 1, "d", state);
+    return asking;
+  };
+  const shown = await reported(digest);
+  expect([shown.code, shown.stdout]).toEqual([0, honest.stdout]);
+  expect(shown.stdout).toMatch(/\+ www +A +192\.0\.2\.1\n[\s\S]*a1 {2}3 to add\n/);
+  // One that no worker has kept, and none.
+  for (const plan of ["0".repeat(64), null]) {
+    const none = await reported(plan);
+    expect([none.code, none.stdout]).toEqual([1, expect.stringContaining("did not save its plan in plans")]);
+    expect(await readdir(join(fleet.cwd, "plans"))).toEqual(["by-digest"]);
+  }
 });
 
 test("a token that the fleet file named once is hidden for good", async () => {

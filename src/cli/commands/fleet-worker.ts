@@ -65,7 +65,7 @@ export function defineQueueCommands(
     )
     .option("--metrics <[host:]port>", "serve /metrics for Prometheus, and /healthz", parseListen)
     .addOption(webhookFlag("post when an account begins to fail, and when it is well again"))
-    .option("--plans <dir>", "where plans are saved and read, as --out and --plan name it")
+    .option("--plans <dir>", "where plans are saved, and looked for by their digests")
     .option("--allow <rule=address>", "consent to what others ask for; repeatable", collectConsents)
     .option("--upload-timeout <time>", "leave the upload of another run alone for (default: 1h)", parseUploadTimeout)
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect)

@@ -33,7 +33,6 @@ import { FleetProgress } from "../fleet-progress.ts";
 import {
   addQueueFlags,
   keepsDocuments,
-  planFile,
   problemOfSubmission,
   queueOf,
   runByWorkers,
@@ -140,6 +139,7 @@ function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
     .summary("show what apply would do in each account")
     .description("Show what apply would do in each account. Nothing is changed.")
     .option("--out <dir>", "save a plan for each account, NAME.plan, for fleet apply --plan")
+    .option("--plans <dir>", "where workers save plans, if not in the folder of --out")
     .option("--detailed-exitcode", "exit with 2 if changes are pending anywhere")
     .addOption(neverDestroyFlag())
     .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
@@ -342,6 +342,7 @@ async function prepareFolder(folder: string, accounts: readonly FleetAccount[]):
     const led = await whyLinkRefused(folder);
     if (led !== null) return led;
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { planFile } = await import("../../fleet/index.ts");
     for (const account of accounts) await rm(planFile(folder, account), { force: true });
     return null;
   } catch (error) {
@@ -360,7 +361,7 @@ async function runAll(
     const observe = (event: FleetEvent): void => progress.report(event);
     return runByWorkers(terminal, { command, fleet, all, observe, tracing }, flags).finally(() => progress.end());
   }
-  const { EmbeddedQueue, runFleet, tokenDigestOf } = await import("../../fleet/index.ts");
+  const { EmbeddedQueue, planFile, runFleet, tokenDigestOf } = await import("../../fleet/index.ts");
   const { accounts } = fleet;
   /** By the digest of the token: what the accounts with it have seen of their limits. */
   const paces = new Map<string, NonNullable<ConnectionFlags["pace"]>>();
@@ -376,6 +377,7 @@ async function runAll(
     htmlInto: _,
     webhook: _webhook,
     queue: _queue,
+    plans: _plans,
     prefix: _prefix,
     tokenHost: _hosts,
     ...shared

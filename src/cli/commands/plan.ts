@@ -115,7 +115,9 @@ function writePlan({ terminal, token }: PlanSession, plan: Plan, file: string): 
   return writeJson(terminal, { file, parts: renderPlanJsonParts(plan), token, noun: "plan file" });
 }
 
-function exitCode(plan: Plan, { failOn = [], detailedExitcode }: PlanCommandFlags): ExitCode {
+type EndFlags = Pick<PlanCommandFlags, "failOn" | "detailedExitcode">;
+
+export function exitCode(plan: Plan, { failOn = [], detailedExitcode }: EndFlags): ExitCode {
   const { add, change, destroy, blocked } = summarise(plan.changes);
   const isRefused = plan.guards.some((guard) => guard.consent !== "given");
   if ((failOn.includes("refused") && isRefused) || (failOn.includes("blocked") && blocked > 0)) return EXIT.refused;
