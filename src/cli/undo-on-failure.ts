@@ -123,15 +123,15 @@ function consentsTo({ guards, changes }: Plan): {
   const consents: Consent[] = [];
   const roots = new Set<string>();
   const problems: string[] = [];
-  for (const { rule, address, count } of guards.filter(isMissing)) {
-    // What is left undeclared where a sharing ends was made by others.
-    const endsSharing = rule === "bulk" && count === null;
-    if ((rule === "delete" || rule === "bulk") && !endsSharing) {
+  for (const { rule, address } of guards.filter(isMissing)) {
+    const change = changes.find((one) => one.address === address || one.previousAddress === address);
+    // Where a sharing ends, what is left undeclared was made by others.
+    const endsSharing = change?.undeclared !== undefined;
+    if (rule === "delete" || (rule === "bulk" && !endsSharing)) {
       consents.push({ rule, address: escapeGlob(address), until: null, reason: null, span: null });
       continue;
     }
-    const root = changes.find((change) => change.address === address || change.previousAddress === address)?.root;
-    roots.add(root ?? address);
+    roots.add(change?.root ?? address);
     const why = rule === "protect" ? "it is protected" : `it needs the consent ${rule}=${address}`;
     problems.push(`${address} stays as it is: ${why}`);
   }

@@ -141,22 +141,28 @@ describe("an apply that nameservers do not confirm", () => {
     expect(await targets(service)).toEqual(["a.made.example 192.0.2.1", "www.example.com 192.0.2.1"]);
   });
 
-  it("leaves a domain shared, as nobody has agreed to lose what others have made in it since", async () => {
-    const shared = manifest("192.0.2.2").replace(
-      "    records:",
-      "    shared_with: [{ owner: shop, names: [shop] }]\n    records:",
-    );
-    const { service, apply } = await staged(shared);
-    const { code, stderr } = await apply("--undo-on-failure");
-    expect([code, stderr]).toEqual([
-      6,
-      expect.stringContaining(
-        "not undone: domain/example.com stays as it is: it needs the consent bulk=domain/example.com",
-      ),
-    ]);
-    const { body } = await tested(service).send("GET", "/domains");
-    expect(body.data[0].tags).toContain("tenon-part:shop");
-  });
+  it.each([
+    ["changed a record", "192.0.2.2", ""],
+    ["made a record", "192.0.2.1", "      - { type: A, name: new, target: 192.0.2.9, ttl_sec: 300 }\n"],
+  ])(
+    "leaves a domain shared, as nobody has agreed to lose what others have made in it since: it also %s",
+    async (_, target, more) => {
+      const shared = manifest(target, more).replace(
+        "    records:",
+        "    shared_with: [{ owner: shop, names: [shop] }]\n    records:",
+      );
+      const { service, apply } = await staged(shared);
+      const { code, stderr } = await apply("--undo-on-failure");
+      expect([code, stderr]).toEqual([
+        6,
+        expect.stringContaining(
+          "not undone: domain/example.com stays as it is: it needs the consent bulk=domain/example.com",
+        ),
+      ]);
+      const { body } = await tested(service).send("GET", "/domains");
+      expect(body.data[0].tags).toContain("tenon-part:shop");
+    },
+  );
 
   it.each([
     ["SIGINT", 130],

@@ -120,7 +120,13 @@ async function undoesFailed(
   }
 }
 
-const SAID: ReadonlySet<string> = new Set(["undo-manifest", "undo-new-id", "undo-lost", "cached-target"]);
+const SAID: ReadonlySet<string> = new Set([
+  "undo-manifest",
+  "undo-new-id",
+  "undo-lost",
+  "undo-stands-for",
+  "cached-target",
+]);
 
 function planned(account: Account, desired: Desired, run: JournalledRun | null) {
   const options = { consents: ALL_CONSENTS, contentOf: contentsInside(account.folder) };
