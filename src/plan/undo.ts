@@ -329,7 +329,9 @@ class Undoing {
   #restore(touched: Touched, found: Found): void {
     const { own, unit } = touched;
     const { owner } = this.#run;
-    const part = owner !== null && found.owner !== owner && found.sharedWith.includes(owner);
+    // Of a part, the run never changes the object itself.
+    const isWhole = found.owner === owner || (own.isBegun && own.action !== "no-op");
+    const part = owner !== null && !isWhole && found.sharedWith.includes(owner);
     const isLeft = this.#leftToOthers(touched, found, part);
     const left: Values[] = [];
     const open: Within[] = [];

@@ -270,3 +270,21 @@ test("what somebody has filled in since is not deleted with the object that a ru
   await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW));
   expect((await tested(service).send("GET", "/domains")).body.data).toEqual([]);
 });
+
+test.each([
+  ["edge", []],
+  ["them", ["--take-ownership-from", "them"]],
+])(
+  "a domain that a run let go has its owner's tag again, also if a part of it is the project's: %s",
+  async (owner, flags) => {
+    const tags = [`tenon:${owner}`, "tenon-part:edge"];
+    const service = await emulator({ seed: { domains: [{ domain: "a.example", soa_email: "a@a.example", tags }] } });
+    const { apply, tenon } = await project(service);
+    const tagsNow = async () => (await tested(service).send("GET", "/domains")).body.data[0].tags;
+    const release = "tenon: 1\nowner: edge\nremoved: [{ domain: a.example, destroy: false }]\n";
+    await done(apply(release, "--journal", "run.jsonl", ...flags));
+    expect(await tagsNow()).not.toContain(`tenon:${owner}`);
+    await done(tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW));
+    expect((await tagsNow()).sort()).toEqual(tags.toSorted());
+  },
+);
