@@ -172,8 +172,8 @@ function contentGuards(
       const { root, kind } = change;
       // Not by the label `adopt`: a run that is narrowed to parts of the object leaves the object itself as it is, without labels.
       const adopts = owner !== null && change.part !== true && change.before?.["owner"] === null;
-      const lossesOf = (own: Change, all: readonly Change[] = [], isLeast = adopts): readonly Loss[] =>
-        byRootKind.get(kind)?.losses?.(own, all, isLeast) ?? [];
+      const lossesOf = (own: Change, all: readonly Change[] = [], asAdoption = adopts): readonly Loss[] =>
+        byRootKind.get(kind)?.losses?.(own, all, asAdoption) ?? [];
       const own = within.get(root);
       const losses = lossesOf(change, own);
       // An adoption asks for the least loss; one that leaves what is in the object to a later run asks as well.

@@ -321,8 +321,8 @@ function domainPair(
 }
 
 /**
- * Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read; an undo declares whatever is there. What is in the names of
- * an owner that is new in the domain was made by others.
+ * Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read; an undo declares whatever
+ * is there. What is in the names of an owner that is new in the domain was made by others.
  */
 function undeclaredIn(
   { match, desired, live, kept, others }: ComparableZone,
