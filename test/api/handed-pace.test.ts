@@ -42,7 +42,7 @@ test.each([20, 19, 15])(
 test("a limit of an endpoint of its own, and a pause that was ordered, are handed on", async () => {
   const window = new Window(Math.ceil);
   let isPaused = true;
-  const { baseUrl, requests } = await serve(({ url }, response) => {
+  const { baseUrl } = await serve(({ url }, response) => {
     if (url.startsWith("/v4/vpcs")) {
       const { status, headers } = window.take(clock.now());
       return json(response, status, status === 200 ? { data: [] } : { errors: [] }, headers);
@@ -55,8 +55,8 @@ test("a limit of an endpoint of its own, and a pause that was ordered, are hande
   await Promise.all(Array.from({ length: LIMIT }, () => api.get({ path: ["vpcs"] })));
   const stop = new AbortController();
   const waiting = api.get({ path: ["domains"] }, stop.signal);
-  while (requests.length <= LIMIT) await new Promise(setImmediate);
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  // The client has taken the answer, and its pause has not passed.
+  while (!clock.slept.some((milliseconds) => milliseconds >= 100_000)) await new Promise(setImmediate);
   stop.abort();
   await waiting;
   await api.close();
