@@ -181,10 +181,12 @@ async function baseAtRef(terminal: Terminal, request: BaseRequest): Promise<Open
       ? await loadBase(project.root, await withFormerVariables(request, former), files)
       : { ok: true, base: { name, desired: NOTHING } };
     if (files.failure !== null) throw new Error(files.failure);
-    const read = await files.mayBeConverted();
-    const converted =
-      read.length === 0 ? null : await convertedAmong(read, found, join(temporary, "index"), environment);
-    if (converted !== null) return { ok: true, base: null, warning: convertedBase(request, converted) };
+    for (const [number, attributed] of (await files.attributed()).entries()) {
+      const converted = await convertedAmong(attributed, join(temporary, `index-${number}`), environment);
+      if (converted === null) continue;
+      const file = relative(found.top, join(attributed.top, converted));
+      return { ok: true, base: null, warning: convertedBase(request, file) };
+    }
     const contentOf = (file: string) => contentAtRef(file, found, request, terminal).catch(() => null);
     return isThere && opened.ok && opened.base !== null ? { ok: true, base: { ...opened.base, contentOf } } : opened;
   } finally {
@@ -366,7 +368,7 @@ function convertedBase({ flag, name }: BaseRequest, file: string): Diagnostic {
     severity: "warning",
     summary: `the base ${name} has a file that a checkout changes; ${WITHOUT_BASE[flag]}`,
     detail: `The attributes of ${file} (ident, filter or working-tree-encoding in .gitattributes) give it another text than the one that is committed, so nobody can tell what was applied from it.`,
-    fix: "No action is needed if this change takes the attribute away. Otherwise take it away there.",
+    fix: "No action is needed if this change removes the attribute. Otherwise remove it in the base.",
   };
 }
 

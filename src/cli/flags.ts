@@ -1,7 +1,7 @@
 /** Arguments: the flags that commands share, and the values that these may have. */
 
 import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ChangedSince, Connection, Consent, ConsentRule, PlanInputs } from "../index.ts";
 import type { FleetInput } from "../model/plan.ts";
@@ -409,8 +409,9 @@ function placeOf(file: string): string {
   try {
     return realpathSync(file);
   } catch {
-    // It is not there yet.
-    return resolve(file);
+    // It is not there yet, and perhaps its folder is not.
+    const [folder, name] = [dirname(resolve(file)), basename(file)];
+    return folder === resolve(file) ? folder : join(placeOf(folder), name);
   }
 }
 

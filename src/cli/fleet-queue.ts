@@ -292,13 +292,11 @@ async function outcomeOfSaved(
   const isSaved = plan !== null && (await fetchPlan(kept, flags.out, account, plan));
   if (!isSaved) return planElsewhere(outcome, kept);
   const shown = await showSavedPlan(terminal, account, planFile(flags.out, account), flags);
-  // What the worker has said beside its plan, such as warnings, is in its report alone.
-  const text = outcome.markup === shown.markup && outcome.text.includes(shown.text) ? outcome.text : shown.text;
-  return { ...shown, text, document: keepsDocuments(flags) ? shown.document : null };
+  return keepsDocuments(flags) ? shown : { ...shown, document: null };
 }
 
 function planElsewhere(outcome: Ran, folder: string): Ran {
-  const headline = `error: the worker did not save its plan in ${folder}: give it the same folder with --plans`;
+  const headline = `error: no plan of the worker is in ${folder}: start it with --plans for that folder, or name its folder with fleet plan --plans`;
   return { ...outcome, code: EXIT.error, headline };
 }
 

@@ -5,7 +5,16 @@ import { readlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
 import { decodeText, type FolderEntry, MAX_MANIFEST_BYTES, type ProjectFiles, type ReadText } from "../index.ts";
-import { type Blob, CONVERSIONS, type CommitTree, commitTree, type Environment, startGit, topOf } from "./git.ts";
+import {
+  type AttributedFiles,
+  type Blob,
+  CONVERSIONS,
+  type CommitTree,
+  commitTree,
+  type Environment,
+  startGit,
+  topOf,
+} from "./git.ts";
 import { type GitObject, GitObjects } from "./git-objects.ts";
 
 /** The most octets of the list of one folder, without those beneath it: about a million names. */
@@ -54,8 +63,8 @@ export class CommitFiles implements ProjectFiles {
   readonly #environment: Environment;
   readonly #repositories: GitObjects[] = [];
   readonly #folders: Map<string, Promise<Folder | typeof NOT_FETCHED | null>> = new Map();
-  /** Real paths of the files that were read. */
-  readonly #read: Set<string> = new Set();
+  /** Real paths of the files that were read, by their repository. */
+  readonly #read: Map<GitObjects, Set<string>> = new Map();
   #submodulesLeft = MAX_SUBMODULES;
 
   constructor({ tree, top }: CommitTree, environment: Environment) {
@@ -114,37 +123,50 @@ export class CommitFiles implements ProjectFiles {
    */
   async blob(path: string): Promise<Blob | null> {
     const entry = await this.#entry(octets(path));
-    this.#read.add(octets(path));
-    return entry?.type === "file" ? { id: entry.id, folder: entry.objects.folder } : null;
+    if (entry?.type !== "file") return null;
+    this.#note(path, entry.objects);
+    return { id: entry.id, folder: entry.objects.folder };
   }
 
   async read(path: string): Promise<ReadText> {
-    this.#read.add(octets(path));
     const folder = await this.#folder(octets(dirname(path)));
     if (folder === null || folder === NOT_FETCHED) return { ok: false, problem: "missing" };
     const entry = folder.entries.get(octets(basename(path)));
     if (entry?.type !== "file") return { ok: false, problem: entry === undefined ? "missing" : "not-a-file" };
+    this.#note(path, folder.objects);
     const { size, content } = await this.#readObject(folder.objects, entry.id, MAX_MANIFEST_BYTES);
     return content === null ? { ok: false, problem: "too-large", size } : { ok: true, ...decodeText(content) };
   }
 
-  /** The files that were read, if attributes of the commit may give one of them another text in a checkout. */
-  async mayBeConverted(): Promise<readonly string[]> {
-    const folders = new Set<string>();
-    for (const path of this.#read) {
-      for (let at = dirname(path); isWithin(at, this.#top) && !folders.has(at); at = dirname(at)) folders.add(at);
+  #note(path: string, objects: GitObjects): void {
+    const paths = this.#read.get(objects) ?? new Set();
+    this.#read.set(objects, paths.add(octets(path)));
+  }
+
+  /** What was read of each repository whose attributes may give a file another text in a checkout. */
+  async attributed(): Promise<readonly AttributedFiles[]> {
+    const found: AttributedFiles[] = [];
+    for (const [objects, paths] of this.#read) {
+      const top = octets(objects.folder);
+      const within = (path: string): string => text(relative(top, path)).split(sep).join("/");
+      const folders = new Set<string>();
+      for (const path of paths) {
+        for (let at = dirname(path); isWithin(at, top) && !folders.has(at); at = dirname(at)) folders.add(at);
+      }
+      const attributes: { path: string; id: string }[] = [];
+      let mayConvert = false;
+      for (const at of folders) {
+        const path = join(at, ".gitattributes");
+        const entry = await this.#entry(path);
+        // Git obeys the text of a link, too.
+        if (entry?.type !== "file" && entry?.type !== "link") continue;
+        const { content } = await this.#readObject(objects, entry.id, MAX_MANIFEST_BYTES);
+        attributes.push({ path: within(path), id: entry.id });
+        mayConvert ||= content === null || CONVERSIONS.some((attribute) => content.includes(attribute));
+      }
+      if (mayConvert) found.push({ top: objects.folder, files: [...paths].map(within), attributes });
     }
-    for (const path of folders) {
-      const folder = await this.#folder(path);
-      if (folder === null || folder === NOT_FETCHED) continue;
-      const entry = folder.entries.get(".gitattributes");
-      // Git obeys the text of a link, too.
-      if (entry?.type !== "file" && entry?.type !== "link") continue;
-      const { content } = await this.#readObject(folder.objects, entry.id, MAX_MANIFEST_BYTES);
-      if (content === null || CONVERSIONS.some((attribute) => content.includes(attribute)))
-        return [...this.#read].map(text);
-    }
-    return [];
+    return found;
   }
 
   /** @returns null: there is none @throws ENOTFETCHED */

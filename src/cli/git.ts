@@ -127,30 +127,35 @@ export async function readBlob({ id, folder }: Blob, environment: Environment): 
 /** Attributes by which a checkout may write another text than the commit has, but for line ends: gitattributes(5), "EFFECTS". */
 export const CONVERSIONS: readonly string[] = ["ident", "filter", "working-tree-encoding"];
 
+/** Files that were read of a repository's commit, and all `.gitattributes` that hold for them; paths are those of the repository. */
+export interface AttributedFiles {
+  /** The top folder of the repository. */
+  readonly top: string;
+  readonly files: readonly string[];
+  readonly attributes: readonly { readonly path: string; readonly id: string }[];
+}
+
 /**
- * The first of the files whose text a checkout of the tree may change, by the tree's own attributes.
- * @param paths of the work tree
+ * The first of the files whose text a checkout may change.
  * @param index a file that is not there yet
  * @returns null: there is none
  * @throws if git does not say
  */
 export async function convertedAmong(
-  paths: readonly string[],
-  { tree, top }: CommitTree,
+  { top, files, attributes }: AttributedFiles,
   index: string,
   environment: Environment,
 ): Promise<string | null> {
-  const asked = paths.map((path) => relative(top, path).split(sep).join("/"));
-  const read = await runGit(["read-tree", tree], top, environment, { index });
-  const input = asked.map((path) => `${path}\0`).join("");
-  const attributes = await runGit(["check-attr", "--cached", "--stdin", "-z", ...CONVERSIONS], top, environment, {
-    index,
-    input,
-  });
-  for (const { ok, broken, stderr } of [read, attributes]) {
+  // The attributes alone: to read the whole commit would take what a partial clone has not fetched.
+  const entries = attributes.map(({ path, id }) => `100644 ${id}\t${path}\0`).join("");
+  const added = await runGit(["update-index", "-z", "--index-info"], top, environment, { index, input: entries });
+  const input = files.map((path) => `${path}\0`).join("");
+  const asked = ["check-attr", "--cached", "--stdin", "-z", ...CONVERSIONS];
+  const answered = await runGit(asked, top, environment, { index, input });
+  for (const { ok, broken, stderr } of [added, answered]) {
     if (!ok) throw new Error(`git does not give the attributes of the commit: ${broken ?? stderr}`);
   }
-  const said = attributes.stdout.toString("utf8").split("\0");
+  const said = answered.stdout.toString("utf8").split("\0");
   for (let at = 0; at + 2 < said.length; at += 3) {
     if (said[at + 2] !== "unspecified" && said[at + 2] !== "unset") return said[at] ?? null;
   }

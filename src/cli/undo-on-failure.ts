@@ -87,7 +87,7 @@ async function undo(
     change.blocked === null ? [] : [`${change.key} is blocked, as the plan of the undo says`],
   );
   const left = plan.warnings.flatMap(({ code, summary }) => (LEFT_BY_UNDO.has(code) ? [summary] : []));
-  const withheld = plan.withheld.map(({ key }) => `${key} stays: --never-destroy leaves out what deletes`);
+  const withheld = plan.withheld.map(({ key }) => `${key} stays: --never-destroy leaves out deletions`);
   const all = [...problems, ...blocked, ...left, ...withheld];
   if (plan.steps.length === 0) return { isComplete: all.length === 0, problems: all, done: null, verification: null };
   const done = await carryOutPlan(undoing, made, flags, false);

@@ -171,12 +171,12 @@ type WrittenKind = "json" | "page" | "requests";
 
 /** What files that Tenon replaces or goes on with begin with, each kind of them. */
 const BEGINNINGS: Readonly<Record<WrittenKind, RegExp>> = {
-  /** A document of any version; that of a refusal has its keys in order. Lines of a journal, which is evidence, have the type `run`. */
-  json: /^\{\s*"(?:format_version":|kind":"tenon-live"|type":"(?!run")|blocked":\[)/,
+  /** Terraform writes plans that begin as those do which Tenon writes for its readers. A refusal has its keys in order. */
+  json: /^\{\s*"(?:format_version":\s*(?:\d|"[^"]{1,20}",\s*"(?:applyable|planned_values|valid)")|kind":"tenon-live"|type":"(?:error|plan|refused|report|zone-check)"|blocked":\[)/,
   page: /^<!doctype html>/,
   requests: /^\{"method":/,
 };
-const MAX_BEGINNING_BYTES = 32;
+const MAX_BEGINNING_BYTES = 96;
 
 /** A file that cannot be read is judged by the rights to its folder. */
 async function holdsSomethingElse(path: string, kind: WrittenKind): Promise<boolean> {
@@ -207,16 +207,24 @@ export async function whyUnwritable(path: string, kind: WrittenKind): Promise<st
   if (found !== null && (await holdsSomethingElse(path, kind))) {
     return `${path} holds something else; remove it, or name another file`;
   }
+  // It is appended to: its folder does not matter.
+  if (found !== null && kind === "requests") {
+    return (await mayAccess(path, constants.W_OK)) ? null : `there is no right to write ${path}`;
+  }
   const target = found === null ? path : await realpath(path);
   const folder = dirname(target);
   const isFolder = (await stat(folder).catch(() => null))?.isDirectory() === true;
   if (!isFolder) return `there is no folder ${folder}`;
   // A temporary file is written beside the target and renamed: the right to the folder counts.
-  const mayWrite = await access(folder, constants.W_OK | constants.X_OK).then(
+  const mayWrite = await mayAccess(folder, constants.W_OK | constants.X_OK);
+  return mayWrite ? null : `there is no right to write in the folder ${folder}`;
+}
+
+function mayAccess(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
     () => true,
     () => false,
   );
-  return mayWrite ? null : `there is no right to write in the folder ${folder}`;
 }
 
 /** @returns a clause, if a symbolic link leads out of the working folder or of its checkout, or into a folder of git or of Tenon; otherwise null */

@@ -249,6 +249,8 @@ class PostgresStore implements FleetStore {
     this.#outages = new Outages(options.observer, isPassing);
     this.#pool = new pg.Pool(poolOptions(address));
     this.#pool.on("error", (error) => this.#outages.report(error));
+    // One that the queue has taken out of the pool has no other listener: that its connection ends would end the process.
+    this.#pool.on("connect", (client) => client.on("error", (error) => this.#outages.report(error)));
     const factory = createPostgresBackend as never;
     const queue = `tenon-${options.prefix}`;
     const shared = { factory, prefix: queue, queue, outages: this.#outages };

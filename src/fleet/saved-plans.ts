@@ -69,10 +69,12 @@ async function removeOldest(folder: string): Promise<void> {
  */
 export async function fetchPlan(kept: string, folder: string, account: Named, digest: string): Promise<boolean> {
   const file = planFile(folder, account);
-  await copyFile(keptPlan(kept, account, digest), file).catch(() => {});
-  if ((await planDigestOf(file)) === digest) return true;
-  await rm(file, { force: true });
-  return false;
+  const copy = `${file}.${randomUUID()}`;
+  await copyFile(keptPlan(kept, account, digest), copy).catch(() => {});
+  const isSame = (await planDigestOf(copy)) === digest;
+  if (isSame) await rename(copy, file);
+  else await rm(copy, { force: true });
+  return isSame;
 }
 
 /** The file of the plan that was approved, which a worker has kept, or which was made without workers; null: the folder has it no longer. */

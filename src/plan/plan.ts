@@ -97,7 +97,8 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const stepsOf = (changes: readonly Change[]) => worked.flatMap((work) => unitSteps(work, changes));
   const selected = narrowed ? selectChanges(whole, selection, kinds) : whole;
   const { neverDestroy = false } = options;
-  const kept = neverDestroy ? withholdRemovals(selected, kinds) : { changes: selected, withheld: [] };
+  const withhold = (all: Change[]) => (neverDestroy ? withholdRemovals(all, kinds) : { changes: all, withheld: [] });
+  const kept = withhold(selected);
   const changes =
     narrowed || kept.withheld.length > 0 ? blockHeld(plainSteps(worked, whole), kept.changes) : kept.changes;
   const unblocked = withoutBlockedSteps(stepsOf(changes), changes);
@@ -122,12 +123,18 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     changes: unblocked.changes,
     ...ordered,
     strategies: worked.flatMap((work) => unitStrategies(work, unblocked.changes)),
-    guards: guardsOf(unblocked.changes, narrowed ? whole : unblocked.changes, protectionOf(pairs, worked), units, {
-      ...options,
-      owner: desired.owner,
-      today,
-      consents,
-    }),
+    guards: guardsOf(
+      unblocked.changes,
+      narrowed ? withhold(whole).changes : unblocked.changes,
+      protectionOf(pairs, worked),
+      units,
+      {
+        ...options,
+        owner: desired.owner,
+        today,
+        consents,
+      },
+    ),
     refusals: byAddress([
       ...accountRefusal(desired, options),
       ...unmatchedSelection(whole, desired, kinds, { ...options, selection }),

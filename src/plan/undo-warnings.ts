@@ -28,7 +28,7 @@ export function standsFor(address: Address, lost: number): Explanation {
   return {
     code: "undo-stands-for",
     summary: `${address} stays: what the run deleted does not come back`,
-    detail: `The run deleted ${lost === 1 ? "an object" : `${lost} objects`} of its kind, which it may have taken the place of. Without it nothing would be left.`,
+    detail: `The run deleted ${lost === 1 ? "an object" : `${lost} objects`} of its kind, which it may have taken the place of. Without it, none may be left.`,
     fix: "If it is not needed, delete it by the manifests.",
   };
 }

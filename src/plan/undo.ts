@@ -376,13 +376,11 @@ class Undoing {
     this.#declare(touched, found, values, touched.within.length === 0 && !isReplaced ? null : within, { part });
   }
 
-  /** What has the former name by now is somebody's, and two of one name could not be told apart. */
+  /** What has come since and has the former name is somebody's, and two of one name could not be told apart. */
   #withoutTakenName(touched: Touched, fields: Values): Values {
     const { unit, own } = touched;
-    const { nameField } = unit.kinds[0];
-    const { [nameField]: name, ...others } = fields;
-    const named = name === undefined ? [] : (this.#foundIn(unit).byKey.get(String(name)) ?? []);
-    if (named.every(({ id }) => this.#known.has(`${unit.name} ${id}`))) return fields;
+    const { [unit.kinds[0].nameField]: name, ...others } = fields;
+    if (name === undefined || this.#othersNamed(touched, this.#foundIn(unit)).length === 0) return fields;
     this.#warn(touched, nameKept(own.root));
     return others;
   }

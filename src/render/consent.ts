@@ -30,7 +30,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
     case "bulk":
       return guard.count === null
         ? `${address} would no longer be shared, and ${contentsOf(guard, kinds)} of it that others may have made would be left undeclared`
-        : `${lossText(guard, kinds)} of ${address} would be removed${sliceText(guard, of)}`;
+        : bulkText(guard, of, kinds);
     case "ns":
       return `the NS records at the apex of ${address} would change`;
     case "protect": {
@@ -45,14 +45,16 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
   }
 }
 
-/** A narrowed run is judged by what the whole plan removes. */
-function sliceText({ address, count: removed }: Guard, { changes, inputs }: AskedOf): string {
-  if (!isNarrowed(inputs)) return "";
-  const own = changes.filter((change) => {
-    const isOf = change.root === address && change.address !== address && change.blocked === null;
-    return isOf && (change.action === "delete" || change.labels.includes("rename"));
+/** A narrowed run is judged by what a whole one would remove. */
+function bulkText(guard: Guard, { changes, inputs }: AskedOf, kinds: Kinds): string {
+  const losses = `${lossText(guard, kinds)} of ${escapeText(guard.address)}`;
+  const own = changes.filter(({ root, address, blocked, action, labels }) => {
+    const isWithin = root === guard.address && address !== root && blocked === null;
+    return isWithin && (action === "delete" || labels.includes("rename"));
   });
-  return own.length < (removed ?? 0) ? ` by runs that leave nothing out, and this one removes ${own.length}` : "";
+  return isNarrowed(inputs) && own.length < (guard.count ?? 0)
+    ? `a whole run would remove ${losses}, and this one removes ${own.length}`
+    : `${losses} would be removed`;
 }
 
 /** What consent was given to, as a clause after `to`. */

@@ -146,6 +146,18 @@ test("a plan that fails leaves no older one behind, which an apply would find", 
   );
 });
 
+test("a folder of workers is refused where no worker saves a plan", async () => {
+  const { cwd, env } = await fleetOf(1);
+  const queue = ["--queue", "redis://127.0.0.1:9"];
+  for (const flags of [
+    ["--plans", "kept"],
+    ["--plans", "kept", "--out", "plans"],
+    ["--plans", "kept", ...queue],
+  ]) {
+    expectPlain(await here(["fleet", "plan", ...flags], { cwd, env }), 1, ["--plans is for plans that workers save"]);
+  }
+});
+
 test("apply asks for --yes before it looks at anything", async () => {
   const cwd = await folder({});
   expectPlain(await run(["fleet", "apply"], { cwd }), 1, ["fleet apply does not ask for each account", /--plan plans/]);

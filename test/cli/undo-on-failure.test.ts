@@ -126,7 +126,7 @@ describe("an apply that nameservers do not confirm", () => {
     expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
       undo: {
         complete: false,
-        problems: expect.arrayContaining(["domain/made.example stays: --never-destroy leaves out what deletes"]),
+        problems: expect.arrayContaining(["domain/made.example stays: --never-destroy leaves out deletions"]),
       },
     });
   });

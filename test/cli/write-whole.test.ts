@@ -27,6 +27,8 @@ it.each([
     "more.jsonl": '{"run":"1"}\n',
     "more.json": '{ "tenon": 1 }\n',
     "vars.json": '{"zone": "example.com"}\n',
+    "key.json": '{"type":"service_account","private_key":"x"}\n',
+    "terraform.json": '{"format_version":"1.2","terraform_version":"1.9.0"}\n',
     [other]: text,
   };
   const cwd = await folder(files);
@@ -44,6 +46,15 @@ it.each([
     expect(await readFile(join(cwd, file), "utf8")).toBe(text);
   }
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
+it("two flags name one file also through links, whether it is there or not", async () => {
+  const cwd = await folder({ "tenon.yaml": PROJECT, "d/there.json": OLDER });
+  await symlink("d", join(cwd, "link"));
+  for (const name of ["there.json", "new.json"]) {
+    const ended = await here(["plan", "--out", `link/${name}`, "--json-into", `d/${name}`], { cwd });
+    expectPlain(ended, 1, ["--out and --json-into name the same file"]);
+  }
 });
 
 it("a plan written over another file is for its owner's eyes, and nothing else is left", async () => {

@@ -178,6 +178,19 @@ test("an image stays in an undo of the run that retired the older ones for it, a
   expect(await labels()).toEqual(["golden-2"]);
 });
 
+test("a network gets back the name that another one had all the time", async () => {
+  const seed = {
+    vpcs: [TWINS[1], TWINS[3]].map((vpc) => ({ ...vpc, id: vpc?.id ?? 0, label: "prod", region: "eu-west" })),
+  };
+  const manifest = "tenon: 1\nowner: edge\nvpcs: [{ id: 2, label: other, region: eu-west }]\n";
+  const { service, cwd, tenon } = await staged(manifest, { seed });
+  expect(await vpcsOf(service)).toEqual([`other eu-west ${OURS} `, "prod eu-west of others "]);
+  await writeFile(join(cwd, "tenon.yaml"), "tenon: 1\nowner: edge\n");
+  const { code, stdout } = await tenon("apply", "--undo", "run.jsonl", "--yes", ...ALLOW);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.not.stringContaining("get its name back") });
+  expect(await vpcsOf(service)).toEqual([`prod eu-west ${OURS} `, "prod eu-west of others "]);
+});
+
 test("a network does not get back a name that somebody has given to another one since, and the rest of it is as it was", async () => {
   const vpcs = [{ id: 1, label: "prod", region: "us-east", description: OURS, subnets: SUBNETS }];
   const entry =

@@ -331,7 +331,7 @@ test("a plan that is saved elsewhere than it is looked for, or nowhere, is an er
   await startedWorker(options, ["--plans", "other"]);
   const elsewhere = await run(plan, options);
   expect(elsewhere.code).toBe(1);
-  expect(elsewhere.stdout).toMatch(/the worker did not save its plan in plans: give it the same folder\s+with --plans/);
+  expect(elsewhere.stdout).toMatch(/no plan of the worker is in plans: start it with\s+--plans/);
 });
 
 test("status needs no right to write: the prefix is not claimed by it", async () => {

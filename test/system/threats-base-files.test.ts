@@ -153,3 +153,26 @@ test("a base whose files a checkout changes is no base: what the attribute hid i
     expect([attributes, since.stdout.includes("+ login A")]).toEqual([attributes, isRefused]);
   }
 });
+
+test("attributes hold for the files of their own repository: those of a submodule are asked, and those around it are not", async () => {
+  const options = { env: envOf(await emulator()) };
+  const zone = PROJECT.slice(PROJECT.indexOf("domains:"));
+  for (const [inner, outer, isRefused] of [
+    ["*.yaml ident\n", "", true],
+    ["", "*.yaml ident\ntenon.yaml -ident\n", false],
+  ] as const) {
+    const module = await folder({ "zone.yaml": `tenon: 1\n${zone}`, ".gitattributes": inner });
+    git(module, "init", "--quiet");
+    commit(module, "main");
+    const cwd = await folder({
+      "tenon.yaml": "tenon: 1\nowner: edge\nfiles: [zones/*.yaml]\n",
+      ".gitattributes": outer,
+    });
+    git(cwd, "init", "--quiet");
+    git(cwd, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", module, "zones");
+    commit(cwd, "main");
+    const { code, stdout, stderr } = await here(["plan", "--base", "main"], { ...options, cwd });
+    expect([inner, code, stdout]).toEqual([inner, 0, expect.stringMatching(/\+ www A +192\.0\.2\.1/)]);
+    expect([inner, (stdout + stderr).includes("a file that a checkout changes")]).toEqual([inner, isRefused]);
+  }
+});

@@ -457,7 +457,7 @@ test("what is shown of a plan to be reviewed is what its file holds, whatever a 
   // One that no worker has kept, and none.
   for (const plan of ["0".repeat(64), null]) {
     const none = await reported(plan);
-    expect([none.code, none.stdout]).toEqual([1, expect.stringContaining("did not save its plan in plans")]);
+    expect([none.code, none.stdout]).toEqual([1, expect.stringContaining("no plan of the worker is in plans")]);
     expect(await readdir(join(fleet.cwd, "plans"))).toEqual(["by-digest"]);
   }
 });

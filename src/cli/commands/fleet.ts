@@ -41,7 +41,7 @@ import {
 import type { FleetTracing } from "../fleet-span.ts";
 import { openTracing } from "../fleet-tracing.ts";
 import { handlingFromFirstApply } from "../interrupt.ts";
-import { sayError } from "../messages.ts";
+import { type CommandError, sayError } from "../messages.ts";
 import { givePage, withJsonErrors, withPage, writeGithubSummary } from "../output.ts";
 import { folding, type Terminal } from "../terminal.ts";
 import { openNotices, resolveWebhook, type WebhookFlags, webhookFlag } from "../webhook.ts";
@@ -277,7 +277,9 @@ async function runChecked(
     });
     return EXIT.error;
   }
-  const refused = queueOf(inner, flags) === null ? null : await problemOfSubmission(inner, command, flags);
+  const isOfWorkers = queueOf(inner, flags) !== null;
+  const isUnused = flags.plans !== undefined && (!isOfWorkers || flags.out === undefined);
+  const refused = isUnused ? PLANS_UNUSED : isOfWorkers ? await problemOfSubmission(inner, command, flags) : null;
   if (refused !== null) {
     sayError(inner, refused);
     return EXIT.error;
@@ -301,6 +303,12 @@ async function runChecked(
     await tracing.close();
   }
 }
+
+const PLANS_UNUSED: CommandError = {
+  code: "conflicting-options",
+  summary: "--plans is for plans that workers save",
+  fix: "Give --queue and --out, too, or leave it out.",
+};
 
 interface ToCarryOut {
   readonly command: FleetCommand;

@@ -158,7 +158,7 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
   return [
     list("Image families:", familyTexts(plan).map(familyLines), 6_000),
     list(
-      "Withdrawn, or done otherwise: pending without the proposed change:",
+      "Pending without the proposed change, and withdrawn or done otherwise by it:",
       plan.base === null ? [] : withdrawnEntries(plan.base),
       4_000,
     ),

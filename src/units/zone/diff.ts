@@ -322,7 +322,7 @@ function domainPair(
 
 /**
  * Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read; an undo declares whatever
- * is there. What is in the names of an owner that is new in the domain was made by others.
+ * is there. The tags do not say which names an owner had: what is in those of another one now may have been the first one's.
  */
 function undeclaredIn(
   { match, desired, live, kept, others }: ComparableZone,
@@ -330,10 +330,7 @@ function undeclaredIn(
 ): { undeclared: number | null } {
   if (desired === null || match.declared?.spec.restated === true) return { undeclared: null };
   const declared = records.filter(({ resource }) => resource.before !== null && resource.after !== null);
-  const former = sharedWithOf(match.live?.domain.tags ?? []);
-  const sharedWith = match.declared?.spec.sharedWith?.filter(({ owner }) => former.includes(owner)) ?? [];
-  const handedOver = others.filter(({ values }) => !isOthersName(values.name, { sharedWith }));
-  return { undeclared: live.length + kept.length + handedOver.length - declared.length };
+  return { undeclared: live.length + kept.length + others.length - declared.length };
 }
 
 /** A domain that is to be made may lack its clone source; one that is deleted may be shared, or hold records that must stay. */
@@ -391,7 +388,7 @@ function recordPairs(
     staying.add(claimsOf(entry.values, zone), entry);
   }
   const doubled = duplicates(matches);
-  const expired = expiredEntries(match);
+  const expired = expiredEntries(match, live);
   return matches.map((found) => {
     const label = labelOf(found, doubled);
     const entry = found.desired === null && label === null ? expired(found.live) : undefined;
@@ -400,18 +397,27 @@ function recordPairs(
   });
 }
 
-/** Finds the expired entry of a live record, whose values may have drifted: then it is one of its name and type. */
-function expiredEntries(match: ZoneMatch): (live: LiveEntry | null) => RecordSpec | undefined {
+/**
+ * Finds the expired entry of a live record. The values of one may have drifted: then a record of its name and type may be what it has become.
+ * @param live all records that may be one
+ */
+function expiredEntries(
+  match: ZoneMatch,
+  live: readonly LiveEntry[],
+): (live: LiveEntry | null) => RecordSpec | undefined {
   const expired = match.intent === "manage" && match.empties !== true ? (match.declared.spec.expired ?? []) : [];
+  if (expired.length === 0) return () => undefined;
   const setOf = ({ name, type }: RecordValues): string => JSON.stringify([name, type]);
   const keyOf = ({ name, type, target }: RecordValues): string => JSON.stringify([name, type, target]);
+  const there = new Set(live.map(({ values }) => keyOf(values)));
   const entries = new Map(
-    expired.flatMap((spec) => {
+    expired.map((spec) => {
       const values = desiredRecord(spec);
-      return [[setOf(values), spec] as const, [keyOf(values), spec] as const];
+      const key = keyOf(values);
+      return [there.has(key) ? key : setOf(values), spec] as const;
     }),
   );
-  return (live) => (live === null ? undefined : (entries.get(keyOf(live.values)) ?? entries.get(setOf(live.values))));
+  return (one) => (one === null ? undefined : (entries.get(keyOf(one.values)) ?? entries.get(setOf(one.values))));
 }
 
 function labelOf(
