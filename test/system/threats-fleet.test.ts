@@ -442,17 +442,20 @@ test("what is shown of a plan to be reviewed is what its file holds, whatever a 
   const digest = await planDigestOf(join(fleet.cwd, "plans/a1.plan"));
   await stopped(worker);
   const forged = { type: "ran", code: 0, headline: "no changes", text: "", markup: "plain", document: null };
-  const reported = async (plan: string | null) => {
+  const reported = async (plan: string | null, text = "") => {
     await client.del(...(await client.keys(`${KEY}run/*`)));
     const asking = run(["fleet", "plan", "--out", "plans"], options);
     let key: string | undefined;
     while (key === undefined) key = (await client.keys(`${KEY}run/*`))[0];
-    const state = JSON.stringify({ state: "done", outcome: forged, plan });
+    const state = JSON.stringify({ state: "done", outcome: { ...forged, text }, plan });
     await client.hset(`${KEY}state/${key.split("/")[1]}/a1`, "v", 1, "d", state);
     return asking;
   };
   const shown = await reported(digest);
   expect([shown.code, shown.stdout]).toEqual([0, honest.stdout]);
+  // Nor is anything shown beside it.
+  const beside = await reported(digest, `No changes.\n${honest.stdout}`);
+  expect([beside.code, beside.stdout]).toEqual([0, honest.stdout]);
   expect(shown.stdout).toMatch(/\+ www +A +192\.0\.2\.1\n[\s\S]*a1 {2}3 to add\n/);
   // One that no worker has kept, and none.
   for (const plan of ["0".repeat(64), null]) {
