@@ -72,9 +72,13 @@ export async function fetchPlan(kept: string, folder: string, account: Named, di
   const copy = `${file}.${randomUUID()}`;
   await copyFile(keptPlan(kept, account, digest), copy).catch(() => {});
   const isSame = (await planDigestOf(copy)) === digest;
-  if (isSame) await rename(copy, file);
-  else await rm(copy, { force: true });
-  return isSame;
+  if (isSame) {
+    await rename(copy, file);
+    return true;
+  }
+  // Nor is one of before left, which an apply would find.
+  for (const path of [copy, file]) await rm(path, { force: true });
+  return false;
 }
 
 /** The file of the plan that was approved, which a worker has kept, or which was made without workers; null: the folder has it no longer. */
