@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLimiter } from "../../src/api/limiter.ts";
 import { endpointOf } from "../../src/api/rate-limit.ts";
-import { growth, itemsWalked } from "../support/operations.ts";
+import { growth, itemsWalkedEach } from "../support/operations.ts";
 import { html, JumpingClock, json, open, serve } from "./scripted.ts";
 import { LIMIT, WINDOW_MILLISECONDS, Window } from "./window.ts";
 
@@ -47,7 +47,7 @@ it("requests that one signal ends while they wait are let go in a time that is l
     first?.release(null);
     expect(await last).not.toBeNull();
   };
-  expect(await growth(100, 4, work, itemsWalked)).toBeLessThan(5);
+  expect(await growth(100, 4, work, itemsWalkedEach)).toBeLessThan(5);
 });
 
 it("a clock that is set back makes no wait longer: neither one that begins afterwards, nor one whose timer is replaced", async () => {

@@ -9,7 +9,10 @@ import { busyWorld, PART_TAG, type Role, type SharedWorld, worldOf } from "./sha
 
 /** Fewer would not meet all that may come of it. */
 const MIN_RUNS = 12;
-const RUNS = Math.max(MIN_RUNS, Number(process.env["TENON_PROPERTY_RUNS"] ?? "100") / 5);
+const WORLDS = Number(process.env["TENON_PROPERTY_RUNS"] ?? "100");
+const RUNS = Math.max(MIN_RUNS, WORLDS / 5);
+/** A sample kills after each third request. */
+const KILLS_APART = WORLDS < 100 ? 3 : 1;
 
 describe("the owner of a zone and the team it is shared with", () => {
   test("come to what both declare, at once and in any order of their requests, with answers lost", async () => {
@@ -34,7 +37,7 @@ describe("the owner of a zone and the team it is shared with", () => {
   test("come to what both declare where either is killed between any two of its requests", async () => {
     const world = busyWorld(5);
     for (const role of ["owner", "part"] as const) {
-      for (let after = 0, ended = false; !ended; after += 1) {
+      for (let after = 0, ended = false; !ended; after += KILLS_APART) {
         const account = await SharedAccount.open(world);
         try {
           const other: Role = role === "owner" ? "part" : "owner";

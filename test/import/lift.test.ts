@@ -10,7 +10,7 @@ import type { JsonObject } from "../../src/model/resource.ts";
 import { units } from "../../src/units/index.ts";
 import { withoutOrder } from "../format/desired.ts";
 import { loadFiles } from "../manifest/support.ts";
-import { growth, itemsWalked } from "../support/operations.ts";
+import { growth, itemsWalkedEach } from "../support/operations.ts";
 
 const RUNS = Math.ceil(Number(process.env["TENON_PROPERTY_RUNS"] ?? 500) / 5);
 
@@ -159,6 +159,6 @@ describe("what is lifted", () => {
         return domain(`z${index}.example`, records);
       });
     expect(Object.keys(extractRecordSets(many(30)).sets)).toHaveLength(10);
-    expect(await growth(300, 4, (count) => extractRecordSets(many(count)), itemsWalked)).toBeLessThan(5);
+    expect(await growth(300, 4, (count) => extractRecordSets(many(count)), itemsWalkedEach)).toBeLessThan(5);
   });
 });

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/model/resource.ts";
 import { folder } from "../manifest/support.ts";
 import { Account, loadFolder } from "../support/account.ts";
 import { codesOf, fileOf, importAccount, importStates, type LiveImportOptions, written } from "../support/imports.ts";
-import { growth, itemsWalked } from "../support/operations.ts";
+import { growth, itemsWalkedEach } from "../support/operations.ts";
 import { recordOf, resource, stateOf } from "../support/terraform.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/terraform");
@@ -554,5 +554,5 @@ it("takes a time that is linear in networks", async () => {
       }),
     );
   expect(codesOf(await imported(networks(3)))).toEqual([]);
-  expect(await growth(100, 4, (count) => imported(networks(count)), itemsWalked)).toBeLessThan(6);
+  expect(await growth(100, 4, (count) => imported(networks(count)), itemsWalkedEach)).toBeLessThan(6);
 });

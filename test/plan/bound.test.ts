@@ -5,7 +5,7 @@ import type { Change } from "../../src/model/change.ts";
 import { Kinds } from "../../src/model/kind.ts";
 import { exceedsReviewedPlan } from "../../src/plan/review.ts";
 import { units } from "../../src/units/index.ts";
-import { growth, itemsWalked } from "../support/operations.ts";
+import { growth, itemsWalkedEach } from "../support/operations.ts";
 import { a, change, record } from "./changes.ts";
 
 function outside(now: Change[], reviewed: Change[]): string[] {
@@ -176,7 +176,7 @@ test("changes that a file shows of one value are compared in a time that is line
     const leaves = Array.from({ length: count }, () => gone);
     expect(exceedsReviewedPlan(leaves, shown(count), new Kinds(units))).toHaveLength(count);
   };
-  expect(await growth(100, 4, compare, itemsWalked)).toBeLessThan(5);
+  expect(await growth(100, 4, compare, itemsWalkedEach)).toBeLessThan(5);
   expect(await growth(100, 4, compare)).toBeLessThan(5);
 });
 

@@ -6,7 +6,7 @@ import type { JournalledChange, JournalledRun } from "../../src/model/journal.ts
 import type { Live } from "../../src/model/live.ts";
 import { undoRun } from "../../src/plan/undo.ts";
 import { units } from "../../src/units/index.ts";
-import { growth, itemsWalked } from "../support/operations.ts";
+import { growth, itemsWalkedEach } from "../support/operations.ts";
 
 const SPAN = { file: "run.jsonl", start: 0, end: 0 };
 
@@ -144,5 +144,5 @@ test.each([
   const [found, expected] = work(50);
   expect(found).toBe(expected);
   expect(await growth(200, 4, work)).toBeLessThan(6);
-  expect(await growth(200, 4, work, itemsWalked)).toBeLessThan(6);
+  expect(await growth(200, 4, work, itemsWalkedEach)).toBeLessThan(6);
 });

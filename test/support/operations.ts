@@ -13,21 +13,33 @@ interface Covered {
   }[];
 }
 
+type Work = () => unknown;
+
 /**
  * How many functions `work` calls, of Tenon and of the libraries it uses, as V8 counts them for coverage. What happens within a
  * function without a call is not seen: where a loop does nothing but compare, the test counts what is compared.
  */
-export async function operationsOf(work: () => unknown): Promise<number> {
+export async function operationsOf(work: Work): Promise<number> {
+  const [operations] = (await operationsOfEach([work])) as [number];
+  return operations;
+}
+
+/** To start counting takes longer than most work: V8 looks through its whole heap. */
+async function operationsOfEach(works: readonly Work[]): Promise<number[]> {
   const session = new Session();
   session.connect();
   for (const compiler of COMPILERS) setFlagsFromString(`--no-${compiler}`);
   try {
     session.post("Profiler.enable");
     session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-    // Taking the counts sets them back to 0.
-    counts(session);
-    await work();
-    return counts(session);
+    const each: number[] = [];
+    for (const work of works) {
+      // Taking the counts sets them back to 0.
+      counts(session);
+      await work();
+      each.push(counts(session));
+    }
+    return each;
   } finally {
     session.post("Profiler.stopPreciseCoverage");
     session.disconnect();
@@ -43,19 +55,25 @@ export async function growth(
   size: number,
   factor: number,
   work: (size: number) => unknown,
-  measure: (work: () => unknown) => Promise<number> = operationsOf,
+  measureEach: (works: readonly Work[]) => Promise<number[]> = operationsOfEach,
 ): Promise<number> {
   await work(size);
-  const small = await measure(() => work(size));
-  const large = await measure(() => work(size * factor));
+  const [small, large] = (await measureEach([() => work(size), () => work(size * factor)])) as [number, number];
   return large / small;
+}
+
+/** For `growth`: see `itemsWalked`. */
+export async function itemsWalkedEach(works: readonly Work[]): Promise<number[]> {
+  const each: number[] = [];
+  for (const work of works) each.push(await itemsWalked(work));
+  return each;
 }
 
 /**
  * How many items of lists, sets and maps `work` may walk through or copy by their iterators (`[...list]`, `new Set(list)`, `map.keys()`) and by
  * searches of lists: native code does so, and no call of a function shows how much.
  */
-export async function itemsWalked(work: () => unknown): Promise<number> {
+export async function itemsWalked(work: Work): Promise<number> {
   let items = 0;
   const restores: (() => void)[] = [];
   const count = <Collection extends object>(
