@@ -134,10 +134,10 @@ interface ExpiringZone {
   readonly later?: readonly (LintRecord & { readonly after: string })[];
 }
 
-/** A record's target is shown up to here. */
-const MAX_SHOWN_CHARACTERS = 60;
-
-/** Only the root file can switch it off: whoever writes the entry could otherwise hide what becomes of it. */
+/**
+ * Only the root file can switch it off: whoever writes the entry could otherwise hide what becomes of it. The value stands whole, in quotes and
+ * last: a text of the record could otherwise go on the sentence, or hide its end.
+ */
 export function lintExpiries(
   { domain, records, later = [] }: ExpiringZone,
   projectOff: readonly string[],
@@ -149,9 +149,8 @@ export function lintExpiries(
   return later.flatMap((record) => {
     const { name, type, target, span, after } = record;
     if (declared.has(dataOf(record))) return [];
-    const shown = target.length > MAX_SHOWN_CHARACTERS ? `${target.slice(0, MAX_SHOWN_CHARACTERS)}…` : target;
     const where = recordAddress(domainAddress(domain), name, type);
-    const summary = `${where} is ${writeRdata(record, shown)} again after ${after}`;
+    const summary = `${where} comes back after ${after} as ${JSON.stringify(writeRdata(record, target))}`;
     const { code, severity, why, fix } = COMES_BACK;
     return [{ code, severity, summary, detail: `The entry that overrides it expires then. ${why}`, fix, span }];
   });
