@@ -193,7 +193,7 @@ export {
   runOfEntries,
   TenonError,
 } from "./pipeline.ts";
-export { findChangedSince } from "./plan/changed-since.ts";
+export { type ChangedEntries, findChangedSince } from "./plan/changed-since.ts";
 export { driftOf, unclearIdentities } from "./plan/drift.ts";
 export { isUnmatched } from "./plan/select.ts";
 export type { JournalResult } from "./saved/journal-file.ts";

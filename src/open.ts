@@ -17,7 +17,7 @@ import type { LongLists } from "./live/long-lists.ts";
 import type { LoadOptions, Project } from "./manifest/load.ts";
 import { UploadFiles } from "./manifest/upload-file.ts";
 import { dateOf } from "./model/annotations.ts";
-import type { ChangedSince, Drift } from "./model/change.ts";
+import type { Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
 import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
 import type { Live } from "./model/live.ts";
@@ -37,6 +37,7 @@ import {
   planProject,
   TenonError,
 } from "./pipeline.ts";
+import type { ChangedEntries } from "./plan/changed-since.ts";
 import { driftOf } from "./plan/drift.ts";
 import type { OpenedRun } from "./saved/undo-run.ts";
 
@@ -92,7 +93,7 @@ export interface PlanChoice extends ReadWatch {
   /** Address globs: all but these. Default: none. */
   readonly excludes?: readonly string[];
   /** What `findChangedSince` found: nothing else is read. Default: null, all. */
-  readonly changedSince?: ChangedSince | null;
+  readonly changedSince?: ChangedEntries | null;
   /** true: whatever would delete or replace an object is left out, with what depends on it. Default: false. */
   readonly neverDestroy?: boolean;
   /** An apply refuses a plan of more changes. Default: null, any number. */

@@ -11,7 +11,7 @@ import { Recording } from "./live/snapshot.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 import { dateOf } from "./model/annotations.ts";
 import type { Failure, FileContent, ReadApi } from "./model/api.ts";
-import type { Change, ChangedSince } from "./model/change.ts";
+import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "./model/diagnostic.ts";
 import type { InspectedContents, Inspection, InventoryItem } from "./model/inventory.ts";
@@ -23,7 +23,7 @@ import type { Report } from "./model/report.ts";
 import { type Address, rootAddress } from "./model/resource.ts";
 import { escapeGlob, groupBy } from "./model/text.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
-import { findChangedSince } from "./plan/changed-since.ts";
+import { type ChangedEntries, findChangedSince, withAffected } from "./plan/changed-since.ts";
 import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
 import { driftOf } from "./plan/drift.ts";
 import {
@@ -126,7 +126,7 @@ export interface PlanRequest {
   /** After so long an image that is not available yet is not waited for any more; default an hour. */
   readonly imageTimeoutSeconds?: number;
   /** Narrows the plan to what `findChangedSince` found: nothing else is read. */
-  readonly changedSince?: ChangedSince | null;
+  readonly changedSince?: ChangedEntries | null;
   /** true: whatever would delete or replace an object is left out, with what depends on it. Default: false. */
   readonly neverDestroy?: boolean;
   /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
@@ -184,7 +184,8 @@ async function planBeside(request: PlanRequest, base: Base): Promise<PlannedAlon
   if (!planned.ok) return planned;
   // What only the proposed change has need not be there without it.
   const { contentOf: _, problemOf: _problemOf, ...rest } = request;
-  const former = { ...rest, ...(contentOf === undefined ? {} : { contentOf }) };
+  const { changedSince } = planned.plan.inputs;
+  const former = { ...rest, changedSince, ...(contentOf === undefined ? {} : { contentOf }) };
   const before = await planAlone({ ...former, api, desired, checkSelection: false });
   if (!before.ok) return before;
   const changed = new Set(findChangedSince(name, request.desired, desired).addresses);
@@ -227,8 +228,12 @@ async function planUndo(request: PlanRequest, run: JournalledRun): Promise<Plann
   return { ...planned, plan: { ...plan, warnings: [...warnings, ...plan.warnings] } };
 }
 
-async function planOf(request: PlanRequest, live: Live, undo?: PlanOptions["undo"]): Promise<PlannedAlone> {
-  const { desired, api } = request;
+async function planOf(whole: PlanRequest, live: Live, undo?: PlanOptions["undo"]): Promise<PlannedAlone> {
+  const { desired, api, changedSince = null } = whole;
+  const request =
+    changedSince === null
+      ? whole
+      : { ...whole, changedSince: withAffected(changedSince, desired, live, units, planOptions(whole, [])) };
   const contents = new Contents();
   const planWith = (owned: readonly string[] = []): Plan => {
     const options = { ...planOptions(request, owned), contentOf: contents.of, ...(undo === undefined ? {} : { undo }) };

@@ -2,7 +2,7 @@
 
 import {
   type Base,
-  type ChangedSince,
+  type ChangedEntries,
   type Connection,
   checkAccount,
   type Desired,
@@ -47,7 +47,7 @@ export interface Session<Client extends ReadClient = ReadClient> {
   /** false: targets and excludes come from a saved plan, and need not match anything now. */
   readonly checkSelection?: boolean;
   /** null: the run is about the whole project. */
-  readonly changedSince: ChangedSince | null;
+  readonly changedSince: ChangedEntries | null;
   /** undefined: there is no token, as nothing is sent. */
   readonly token?: string;
   /** The files that plans of this session want to upload: each is checked once. */
@@ -144,7 +144,7 @@ async function changedSinceOf(
     ...request
   }: Omit<BaseRequest, "flag" | "name" | "flags"> & { readonly flags: PlanFlags & ChangedSinceFlags },
 ): Promise<
-  { readonly ok: true; readonly changedSince: ChangedSince | null } | { readonly ok: false; readonly code: ExitCode }
+  { readonly ok: true; readonly changedSince: ChangedEntries | null } | { readonly ok: false; readonly code: ExitCode }
 > {
   const { changedSince: name, savedChangedSince: saved } = flags;
   if (saved !== undefined || name === undefined) return { ok: true, changedSince: saved ?? null };

@@ -2,7 +2,7 @@
 
 import { compileWithinAddress } from "../dns/unicode.ts";
 import { type Failure, isDenied, type ReadApi } from "../model/api.ts";
-import type { ChangedSince, InterfaceDetail } from "../model/change.ts";
+import { type ChangedSince, type InterfaceDetail, narrowedTo } from "../model/change.ts";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import { endingWith } from "../model/ending.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
@@ -114,7 +114,7 @@ export async function readOwned({ desired, units, api, watch }: ReadOptions): Pr
 
 function scopeOf(unit: Unit, { desired, targets = [], changedSince = null, destroy }: ReadOptions): Scope {
   const { name, canBeRenamed } = unit;
-  const roots = changedSince === null ? null : new Set(changedSince.addresses);
+  const roots = changedSince === null ? null : narrowedTo(changedSince);
   const globs = targets.map(compileWithinAddress);
   const isTargeted = (address: Address): boolean => globs.length === 0 || globs.some((fits) => fits(address));
   const isWanted = (entry: { readonly unit: UnitName; readonly address: Address }): boolean =>
@@ -141,13 +141,16 @@ function scopeOf(unit: Unit, { desired, targets = [], changedSince = null, destr
   };
 }
 
-/** Entries, for reading only, of what the base declares and the project does not: it may be pruned, and then its contents matter. */
+/**
+ * Entries, for reading only, of what the base declares and the project does not: it may be pruned, and then its contents matter; or another entry
+ * may mean the object, by another name.
+ */
 function undeclared(
-  { name, kinds }: Unit,
+  { name, kinds, canBeRenamed }: Unit,
   { owner, declared, removed }: Desired,
   roots: ReadonlySet<Address>,
 ): Removed[] {
-  if (owner === null) return [];
+  if (owner === null && !canBeRenamed) return [];
   const stated = new Set([...declared, ...removed].map(({ address }) => address));
   return [...roots].flatMap((address): Removed[] => {
     const key = nameInAddress(address, kinds[0].kind);

@@ -217,6 +217,16 @@ export interface ChangedSince {
   readonly name: string;
   /** Addresses of what the base declares or removes otherwise, or only one of the two does. Sorted. */
   readonly addresses: readonly Address[];
+  /**
+   * Sorted addresses of what else becomes of the account by that: objects that the entries meant at the base or mean now, under other names, and what
+   * their families kept; and the entries that mean these objects. Absent: none.
+   */
+  readonly affected?: readonly Address[];
+}
+
+/** Addresses of all that the run is narrowed to. */
+export function narrowedTo({ addresses, affected = [] }: ChangedSince): ReadonlySet<Address> {
+  return new Set([...addresses, ...affected]);
 }
 
 export interface Drift {

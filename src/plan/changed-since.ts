@@ -3,8 +3,18 @@
 import { asciiAddress, compileWithinAddress } from "../dns/unicode.ts";
 import type { ChangedSince } from "../model/change.ts";
 import type { Consent, Declared, Desired, Removed } from "../model/desired.ts";
-import type { Address } from "../model/resource.ts";
+import type { Live } from "../model/live.ts";
+import type { Address, ObjectId } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
+import type { Unit } from "../model/unit.ts";
+import type { Matched } from "./match.ts";
+import { compareUnit, type PlanOptions } from "./plan.ts";
+
+/** What has changed, with the manifests that it was found by. */
+export interface ChangedEntries extends ChangedSince {
+  /** Absent: of a saved plan, which has `affected`. */
+  readonly base?: Desired;
+}
 
 /**
  * Compares what is declared and removed, once everything is expanded: a variable, a default, a record set or a zone file counts wherever it is
@@ -12,7 +22,7 @@ import { compareText, groupBy } from "../model/text.ts";
  * Linear in what both hold, for each new consent.
  * @param name of the base, as it was given
  */
-export function findChangedSince(name: string, desired: Desired, base: Desired): ChangedSince {
+export function findChangedSince(name: string, desired: Desired, base: Desired): ChangedEntries {
   const [now, before] = [entriesOf(desired), entriesOf(base)];
   const addresses = [...new Set([...now.keys(), ...before.keys()])];
   // With another owner, every object gets another tag; for another account, the base changes nothing.
@@ -23,7 +33,59 @@ export function findChangedSince(name: string, desired: Desired, base: Desired):
   const isChanged = (address: Address): boolean =>
     isAllChanged || uploads.has(address) || !isSameValue(now.get(address) ?? [], before.get(address) ?? []);
   const freed = consents.slice(0, MAX_NEW_CONSENTS).flatMap((glob) => rootsWithin(glob, addresses));
-  return { name, addresses: [...new Set([...addresses.filter(isChanged), ...freed])].sort(compareText) };
+  return { name, addresses: [...new Set([...addresses.filter(isChanged), ...freed])].sort(compareText), base };
+}
+
+/**
+ * Finds what else becomes of the account: an entry that goes, or is written otherwise, may let go of an object that has another name (`id`,
+ * `moved_from`) or no entry (a family keeps it), and an entry that has not changed takes or deletes it then. Looks at each object with the manifests
+ * of both. Where names are unique and nothing is kept without an entry, an object is its entry's alone.
+ * @param live with all objects of each unit that was read, but for those units
+ */
+export function withAffected(
+  { base, ...changedSince }: ChangedEntries,
+  desired: Desired,
+  live: Live,
+  units: readonly Unit[],
+  options: PlanOptions,
+): ChangedSince {
+  if (base === undefined) return changedSince;
+  const known = new Set(changedSince.addresses);
+  const affected = new Set<Address>();
+  for (const unit of units) {
+    const found = live.units[unit.name];
+    if (found === undefined || (!unit.canBeRenamed && unit.retain === undefined)) continue;
+    const [now, before] = [desired, base].map((one) => fatesOf(unit, compareUnit(unit, one, found, options).matched));
+    for (const item of found.items) {
+      const { id, address } = unit.identify(item);
+      const [fate, former] = [now?.get(id), before?.get(id)];
+      if (fate?.text === former?.text) continue;
+      for (const one of [address, ...(fate?.by ?? []), ...(former?.by ?? [])]) if (!known.has(one)) affected.add(one);
+    }
+  }
+  return affected.size === 0 ? changedSince : { ...changedSince, affected: [...affected].sort(compareText) };
+}
+
+/** What becomes of a live object: as a text to compare, and the addresses of the entries that say so. */
+interface Fate {
+  readonly text: string;
+  readonly by: readonly Address[];
+}
+
+/** By the object's id; what stays although no entry means it is absent. */
+function fatesOf(unit: Unit, { matches }: Matched): ReadonlyMap<ObjectId, Fate> {
+  const meant = matches.flatMap((match) =>
+    match.live === null ? [] : [[unit.identify(match.live).id, match] as const],
+  );
+  const byId = groupBy(meant, ([id]) => id);
+  return new Map(
+    [...byId].map(([id, all]) => {
+      const by = all.flatMap(([, { declared, removed }]) =>
+        [declared, removed].flatMap((entry) => entry?.address ?? []),
+      );
+      return [id, { text: JSON.stringify([all.map(([, { intent }]) => intent), by]), by }];
+    }),
+  );
 }
 
 /** Each new consent is compared with every address: with more of them than this, everything counts as changed. */

@@ -1,7 +1,7 @@
 /** Targets and excludes: the changes that a narrowed run is about. */
 
 import { asciiAddress, compileAddressGlob, compileWithinAddress } from "../dns/unicode.ts";
-import type { Change, ChangeLabel } from "../model/change.ts";
+import { type Change, type ChangeLabel, narrowedTo } from "../model/change.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -60,7 +60,7 @@ export function selectionOf({ targets, excludes, changedSince }: Narrowing): Sel
   return {
     targets: targets.map((target) => new AddressGlob(target)),
     excludes: excludes.map((exclude) => new AddressGlob(exclude)),
-    roots: changedSince === null ? null : new Set(changedSince.addresses),
+    roots: changedSince === null ? null : narrowedTo(changedSince),
   };
 }
 

@@ -340,13 +340,16 @@ export function changedSinceText(
   shown: (name: string) => string = nameText,
 ): string {
   if (changedSince === null) return "";
-  const { name, addresses } = changedSince;
-  const counts = kinds.all.flatMap(({ kind, words }) => {
-    const number = addresses.filter((address) => kinds.rootAt(address)?.kind === kind).length;
-    return number === 0 ? [] : [count(number, ...words)];
-  });
-  const what = counts.length === 0 ? "nothing" : counts.join(", ");
-  return `Only what is declared otherwise than at ${shown(name)} was read: ${what}.`;
+  const { name, addresses, affected = [] } = changedSince;
+  const countsOf = (all: readonly Address[]): string =>
+    kinds.all
+      .flatMap(({ kind, words }) => {
+        const number = all.filter((address) => kinds.rootAt(address)?.kind === kind).length;
+        return number === 0 ? [] : [count(number, ...words)];
+      })
+      .join(", ");
+  const also = affected.length === 0 ? "" : `; and what that concerns beside it: ${countsOf(affected)}`;
+  return `Only what is declared otherwise than at ${shown(name)} was read: ${countsOf(addresses) || "nothing"}${also}.`;
 }
 
 /** The line of a plan without changes. A narrowed run has looked only at its targets. */

@@ -212,6 +212,19 @@ test("a rename is followed, and the entry of the former label is not pruned", as
   expect(changeList(plan)).toEqual(["update vpc/main"]);
 });
 
+test("an entry that has not changed takes the object that another one lets go, within the same reads", async () => {
+  const labelled = (label: string, more: Manifest = {}) => ({ ...VPC, label, ...more });
+  await account.converge(JSON.stringify({ tenon: 1, owner: "edge", vpcs: [labelled("old"), labelled("other")] }));
+  const [{ id }] = (await account.list("vpcs")) as [{ id: number }];
+  const own = { ...labelled("old"), description: "taken" };
+  const manifest = (...vpcs: object[]) => ({ owner: "edge", vpcs: [own, ...vpcs] });
+  const drifted = { ...labelled("other"), description: "drifted" };
+  const plan = await planSince(manifest(drifted), manifest(drifted, labelled("new", { id })));
+  expect(account.takeRequests()).toEqual(["GET /vpcs"]);
+  expect(changeList(plan)).toEqual(["update vpc/old"]);
+  expect(plan.inputs.changedSince).toEqual({ name: "main", addresses: ["vpc/new"], affected: ["vpc/old"] });
+});
+
 test("beside the base, each change has its origin, and both plans share the reads", async () => {
   await account.converge(JSON.stringify({ tenon: 1, domains: [A, B] }));
   const second = (await account.list("domains", "30001", "records"))[1]?.["id"];
