@@ -163,7 +163,7 @@ export function overlay(
   const divided = filled.map((layer) => rrsetsOf(layer, zone));
   const replacedAt = new Map<string, number>();
   for (const [index, rrsets] of divided.entries()) {
-    // Those that expire cannot say it for others: the project would be invalid from the next day on.
+    // Those that expire cannot say it for others that stay: the project would be invalid from the next day on.
     for (const [key, rrset] of rrsets)
       if (verdictOf(rrset, context) === true && overridesForGood(rrset.records)) replacedAt.set(key, index);
   }
@@ -173,10 +173,9 @@ export function overlay(
       const before = remaining.get(key) ?? [];
       const verdict = statedOverrides(rrset)[0];
       const isReplacedLater = index < (replacedAt.get(key) ?? -1);
-      const lasting = rrset.records.filter((record) => expiryOf(record) === null);
-      const unsaid = lasting.length === 0 ? rrset : { ...rrset, records: lasting };
-      if (before.length > 0 && statedOverrides(unsaid)[0] === undefined && !isReplacedLater) {
-        context.report(unsaidOverride(key, unsaid, before, context.places));
+      const lasting = { ...rrset, records: lastingLongest(rrset.records) };
+      if (before.length > 0 && statedOverrides(lasting)[0] === undefined && !isReplacedLater) {
+        context.report(unsaidOverride(key, lasting, before, context.places));
       }
       remaining.set(key, verdict === false ? [...before, rrset] : [rrset]);
     }
@@ -213,6 +212,11 @@ export function comingBack(layers: readonly Layer[], remaining: readonly LayerRe
     }
     return found;
   });
+}
+
+function lastingLongest(records: readonly LayerRecord[]): LayerRecord[] {
+  const last = records.reduce((latest, record) => later(latest, expiryOf(record) ?? LATEST), "");
+  return records.filter((record) => (expiryOf(record) ?? LATEST) === last);
 }
 
 /** Behind all days. */
