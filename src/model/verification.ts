@@ -77,7 +77,7 @@ export interface Verification {
   readonly there: number;
   /** Whose problems are one: sorted by server and transport. */
   readonly silent: readonly SilentServer[];
-  /** What is not there, sorted by zone, name, type, server and transport. */
+  /** What is not there, sorted by zone, name, type, server and transport. Of very many a part, at least one; a note counts the others. */
   readonly problems: readonly Verdict[];
   readonly delegation: readonly DelegationProblem[];
   /** What could not be asked: of a zone nothing, or some of its servers. Sorted by zone and detail. */

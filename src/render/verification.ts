@@ -109,7 +109,7 @@ function paintState(paint: Paint, state: VerdictState): string {
 }
 
 function closing(verification: Verification, paint: Paint, width: number): string[] {
-  const { asked, problems, delegation, unasked, interrupted, zones, hasUncompared = false } = verification;
+  const { asked, there, delegation, unasked, interrupted, zones, hasUncompared = false } = verification;
   const servers = new Set(zones.flatMap((zone) => zone.servers)).size;
   const at = `at ${count(servers, "name server", "name servers")}`;
   if (isVerified(verification)) {
@@ -120,7 +120,7 @@ function closing(verification: Verification, paint: Paint, width: number): strin
   }
   const unaskedZones = new Set(unasked.map(({ zone }) => zone)).size;
   const parts = [
-    ...(problems.length > 0 ? [`${problems.length} of ${count(asked, "answer", "answers")} ${at} are not there`] : []),
+    ...(there < asked ? [`${asked - there} of ${count(asked, "answer", "answers")} ${at} are not there`] : []),
     ...(delegation.length > 0 ? [count(delegation.length, "problem of delegation", "problems of delegation")] : []),
     ...(unaskedZones > 0 ? [`${count(unaskedZones, "zone", "zones")} could not be asked for at every server`] : []),
     ...(interrupted ? ["interrupted"] : []),

@@ -155,7 +155,7 @@ function expectedSet(
   };
 }
 
-function byName(a: { name: string; type: string }, b: { name: string; type: string }): number {
+export function byName(a: { name: string; type: string }, b: { name: string; type: string }): number {
   return compareText(a.name, b.name) || compareText(a.type, b.type);
 }
 

@@ -14,6 +14,7 @@ import { compareText, groupBy } from "../model/text.ts";
 import type { DelegationProblem, SilentServer, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
 import { type AskOne, checkDelegation } from "./delegation.ts";
 import {
+  byName,
   type Expectations,
   type ExpectedSet,
   type ExpectedZone,
@@ -52,8 +53,13 @@ const MAX_DELEGATIONS = 8;
 
 interface AskedZone {
   readonly wanted: ExpectedZone;
+  /** Sorted by label. */
   readonly servers: readonly Nameserver[];
-  readonly expected: Expectations;
+  readonly hidden: Expectations["hidden"];
+  /** Sorted by name and type, the zone's SOA among them. */
+  readonly sets: readonly ExpectedSet[];
+  /** Sorted by server and transport. Empty where there is no set. */
+  readonly asked: readonly AskedSets[];
 }
 
 /** Never rejects for what servers, the network or the signal do. */
@@ -122,75 +128,114 @@ async function verifyWith(request: VerifyRequest): Promise<Verification> {
     for (const detail of found.ok ? found.unasked : [found.detail]) {
       unasked.push({ zone: wanted.zone, detail: sentence(detail) });
     }
-    if (found.ok) zones.push({ wanted, servers: found.servers, expected: expectations(wanted) });
+    if (found.ok) zones.push(askedZone(wanted, found.servers));
   });
   zones.sort((a, b) => compareText(a.wanted.zone, b.wanted.zone));
   const open = request.open ?? ((server: Nameserver) => openNameserver(server.address));
-  const checks = zones.flatMap(({ wanted, servers, expected }) =>
-    checksOf([...(wanted.isPart === true ? [] : [soaExpectation(wanted.zone)]), ...expected.sets], servers),
-  );
+  const asked = zones.flatMap((zone) => zone.asked);
   const { clock, timeoutMilliseconds, progress } = request;
-  await poll(checks, { clock, timeoutMilliseconds, signal, open, ...(progress === undefined ? {} : { progress }) });
+  await poll(asked, { clock, timeoutMilliseconds, signal, open, ...(progress === undefined ? {} : { progress }) });
   const delegation = request.delegation.wanted ? await delegations(zones, request, open, unasked) : [];
-  const problems = verdicts(checks.filter(({ judgement }) => judgement.state !== "there"));
+  const inVain = askedInVain(asked);
+  const problems = verdicts(zones, new Set(inVain.flat()));
+  const askedCount = countOf(asked);
+  const thereCount = askedCount - problemCount(asked);
+  const unlisted = askedCount - thereCount - problems.length;
   return {
-    zones: zones.map(({ wanted, servers }) => ({
-      zone: wanted.zone,
-      servers: servers.map(({ label }) => label).sort(compareText),
-    })),
-    asked: checks.length,
-    there: checks.length - problems.length,
-    silent: silentServers(checks),
+    zones: zones.map(({ wanted, servers }) => ({ zone: wanted.zone, servers: servers.map(({ label }) => label) })),
+    asked: askedCount,
+    there: thereCount,
+    silent: silentServers(inVain),
     problems,
     delegation,
     unasked: unasked.sort((a, b) => compareText(a.zone, b.zone) || compareText(a.detail, b.detail)),
-    notes: [...(request.notes ?? []), ...zones.flatMap(hiddenNotes)],
+    notes: [
+      ...(request.notes ?? []),
+      ...zones.flatMap(hiddenNotes),
+      ...(unlisted > 0 ? [`${unlisted} more answers that are not there are not listed.`] : []),
+    ],
     interrupted: signal.aborted && problems.length + delegation.length + unasked.length > 0,
   };
 }
 
-function hiddenNotes({ expected }: AskedZone): string[] {
-  return expected.hidden.map(
+function askedZone(wanted: ExpectedZone, found: readonly Nameserver[]): AskedZone {
+  const { sets: declared, hidden } = expectations(wanted);
+  const sets = wanted.isPart === true ? declared : [...declared, soaExpectation(wanted.zone)].sort(byName);
+  const servers = [...found].sort((a, b) => compareText(a.label, b.label));
+  const asked = servers.flatMap((server) =>
+    (["tcp", "udp"] as const).map((transport) => ({ server, transport, sets, judgements: sets.map(() => NOT_ASKED) })),
+  );
+  return { wanted, servers, hidden, sets, asked: sets.length === 0 ? [] : asked };
+}
+
+function hiddenNotes({ hidden }: AskedZone): string[] {
+  return hidden.map(
     ({ name, type }) => `${name} ${type} lies below a delegation: no server of the zone answers with it.`,
   );
 }
 
-/** Of the values of all verdicts together: each set has one for each server and transport, and may hold thousands of long texts. */
+/**
+ * Of the values that were found, of all judgements together, and of those that were expected, of all verdicts: each set has one for each server
+ * and transport, and may hold thousands of long texts.
+ */
 const MAX_VALUE_CHARACTERS = 32 * 1024 * 1024;
 const VALUES_LEFT_OUT = "its values are left out: there are too many to list";
 
-/** Sorted. */
-function verdicts(checks: readonly Check[]): Verdict[] {
+/**
+ * Problems that are listed; more are counted. 12,000 records at four servers over both transports have 96,000. Texts, pages and JSON are made
+ * of all that are listed, also after a signal.
+ */
+const MAX_LISTED_PROBLEMS = 100_000;
+
+/** Sorted. Problems at servers that answer have room first: of silent servers one line says all. */
+function verdicts(zones: readonly AskedZone[], silent: ReadonlySet<AskedSets>): Verdict[] {
+  const answering = zones.flatMap(({ asked }) => asked.filter((one) => !silent.has(one)));
+  const room = { answering: MAX_LISTED_PROBLEMS, silent: Math.max(0, MAX_LISTED_PROBLEMS - problemCount(answering)) };
   let charactersLeft = MAX_VALUE_CHARACTERS;
-  return [...checks].sort(byPlace).map(({ set, server, transport, judgement }) => {
-    const { zone, name, type } = set;
-    const expected = [...shownWanted(set).values()];
-    const verdict = { zone, server: server.label, name, type, transport, expected, ...judgement };
-    for (const value of [expected, judgement.found].flat()) charactersLeft -= value.length;
-    if (charactersLeft >= 0) return verdict;
-    const detail = [judgement.detail, VALUES_LEFT_OUT].filter((text) => text !== "").join("; ");
-    return { ...verdict, expected: [], found: [], detail };
-  });
+  const found: Verdict[] = [];
+  for (const { sets, asked } of zones) {
+    for (const [index, set] of sets.entries()) {
+      for (const one of asked) {
+        const { server, transport, judgements } = one;
+        const judgement = judgements[index] as Judgement;
+        const kind = silent.has(one) ? "silent" : "answering";
+        if (judgement.state === "there" || room[kind] === 0) continue;
+        room[kind] -= 1;
+        const { zone, name, type } = set;
+        const expected = [...shownWanted(set).values()];
+        const verdict = { zone, server: server.label, name, type, transport, expected, ...judgement };
+        for (const value of expected) charactersLeft -= value.length;
+        found.push(charactersLeft >= 0 ? verdict : { ...withoutValues(verdict), expected: [] });
+      }
+    }
+  }
+  return found;
 }
 
-function silentServers(checks: readonly Check[]): SilentServer[] {
-  const asked = groupBy(checks, ({ server, transport }) => JSON.stringify([server.label, transport]));
-  const silent = [...asked.values()].flatMap((ofServer): SilentServer[] => {
-    const [first] = ofServer;
-    if (first === undefined || ofServer.some(({ judgement }) => judgement.state !== "not-answering")) return [];
-    return [{ server: first.server.label, transport: first.transport, detail: first.judgement.detail }];
+function withoutValues<Judged extends Judgement>(judged: Judged): Judged {
+  if (judged.detail.endsWith(VALUES_LEFT_OUT)) return judged;
+  const detail = [judged.detail, VALUES_LEFT_OUT].filter((text) => text !== "").join("; ");
+  return { ...judged, found: [], detail };
+}
+
+function problemCount(asked: readonly AskedSets[]): number {
+  return asked.reduce((sum, { judgements }) => sum + judgements.filter(({ state }) => state !== "there").length, 0);
+}
+
+/** Of each server and transport that has answered nothing at all, in any zone: what it was asked. */
+function askedInVain(asked: readonly AskedSets[]): AskedSets[][] {
+  const byServer = groupBy(asked, ({ server, transport }) => JSON.stringify([server.label, transport]));
+  return [...byServer.values()].filter((ofServer) =>
+    ofServer.every(({ judgements }) => judgements.every(({ state }) => state === "not-answering")),
+  );
+}
+
+function silentServers(inVain: readonly (readonly AskedSets[])[]): SilentServer[] {
+  const silent = inVain.flatMap(([first]) => {
+    const { server, transport, judgements } = first as AskedSets;
+    return { server: server.label, transport, detail: judgements[0]?.detail ?? "" };
   });
   return silent.sort((a, b) => compareText(a.server, b.server) || compareText(a.transport, b.transport));
-}
-
-function byPlace(a: Check, b: Check): number {
-  return (
-    compareText(a.set.zone, b.set.zone) ||
-    compareText(a.set.name, b.set.name) ||
-    compareText(a.set.type, b.set.type) ||
-    compareText(a.server.label, b.server.label) ||
-    compareText(a.transport, b.transport)
-  );
 }
 
 async function delegations(
@@ -286,12 +331,13 @@ async function inTurns<Item>(
 }
 
 // Asks until everything is there or the time is over: every set at every server over both transports, what is there only once.
-/** One set at one server over one transport, and how it stands. */
-interface Check {
-  readonly set: ExpectedSet;
+/** The sets of a zone at one server over one transport, and how each stands. */
+interface AskedSets {
   readonly server: Nameserver;
   readonly transport: Transport;
-  judgement: Judgement;
+  readonly sets: readonly ExpectedSet[];
+  /** By the index of the set. There may be millions: what is not known yet, or is there, is one object for all. */
+  readonly judgements: Judgement[];
 }
 
 export interface PollProgress {
@@ -322,25 +368,24 @@ const MIN_ROUND_MILLISECONDS = 60_000;
 
 const NOT_ASKED: Judgement = { state: "not-answering", found: [], detail: "the time was over before it was asked" };
 
-function checksOf(sets: readonly ExpectedSet[], servers: readonly Nameserver[]): Check[] {
-  return servers.flatMap((server) =>
-    (["udp", "tcp"] as const).flatMap((transport) =>
-      sets.map((set) => ({ set, server, transport, judgement: NOT_ASKED })),
-    ),
-  );
+/** Whatever was found: nobody is told the values that are as they must be. */
+const THERE: Judgement = { state: "there", found: [], detail: "" };
+
+function countOf(asked: readonly AskedSets[]): number {
+  return asked.reduce((sum, { sets }) => sum + sets.length, 0);
 }
 
 /** Fills in the judgements. Never rejects for what servers or the network do. */
-async function poll(checks: readonly Check[], options: PollOptions): Promise<void> {
+async function poll(asked: readonly AskedSets[], options: PollOptions): Promise<void> {
   const { clock, timeoutMilliseconds, signal } = options;
   const startedAt = clock.now();
   const deadline = startedAt + timeoutMilliseconds;
   const lastAnswer = startedAt + Math.max(timeoutMilliseconds, MIN_ROUND_MILLISECONDS);
-  const tally = new Tally(checks.length, options);
-  let pending = checks;
+  const tally = new Tally(countOf(asked), options);
+  let pending = asked;
   for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(pause * 2, MAX_PAUSE_MILLISECONDS)) {
     await askAll(pending, options, lastAnswer, tally);
-    pending = pending.filter(({ judgement }) => judgement.state !== "there");
+    pending = pending.filter(({ judgements }) => judgements.some(({ state }) => state !== "there"));
     const left = deadline - clock.now();
     if (pending.length === 0 || left <= 0 || signal.aborted) return;
     await clock.sleep(Math.min(pause, left), signal);
@@ -348,9 +393,10 @@ async function poll(checks: readonly Check[], options: PollOptions): Promise<voi
   }
 }
 
-/** Counts what is there, and reports progress. */
+/** Counts what is there, and reports progress; bounds the values that are kept. */
 class Tally {
   #there = 0;
+  #charactersLeft = MAX_VALUE_CHARACTERS;
   readonly #total: number;
   readonly #options: PollOptions;
 
@@ -359,26 +405,43 @@ class Tally {
     this.#options = options;
   }
 
-  count(): void {
-    this.#there += 1;
-    this.#options.progress?.({ there: this.#there, total: this.#total });
+  /** @returns what is kept of the judgement */
+  count(before: Judgement, now: Judgement): Judgement {
+    this.#charactersLeft += charactersOf(before);
+    if (now.state === "there") {
+      this.#there += 1;
+      this.#options.progress?.({ there: this.#there, total: this.#total });
+      return THERE;
+    }
+    const kept = charactersOf(now) > this.#charactersLeft ? withoutValues(now) : now;
+    this.#charactersLeft -= charactersOf(kept);
+    return kept;
   }
 }
 
+function charactersOf({ found }: Judgement): number {
+  return found.reduce((sum, { length }) => sum + length, 0);
+}
+
 /** One round: each server by itself, so that a silent one keeps none of the others waiting. */
-async function askAll(checks: readonly Check[], options: PollOptions, lastAnswer: number, tally: Tally): Promise<void> {
+async function askAll(
+  pending: readonly AskedSets[],
+  options: PollOptions,
+  lastAnswer: number,
+  tally: Tally,
+): Promise<void> {
   const { signal } = options;
   const clients = new Map<string, NameserverClient>();
-  const queues = new Map<string, { client: NameserverClient; checks: Check[] }>();
-  for (const check of checks) {
-    const { host, port } = check.server.address;
+  const queues = new Map<string, { client: NameserverClient; asked: AskedSets[] }>();
+  for (const asked of pending) {
+    const { host, port } = asked.server.address;
     const address = `${host} ${port}`;
-    const client = clients.get(address) ?? options.open(check.server);
+    const client = clients.get(address) ?? options.open(asked.server);
     clients.set(address, client);
-    const key = `${address} ${check.transport}`;
-    const queue = queues.get(key) ?? { client, checks: [] };
+    const key = `${address} ${asked.transport}`;
+    const queue = queues.get(key) ?? { client, asked: [] };
     queues.set(key, queue);
-    queue.checks.push(check);
+    queue.asked.push(asked);
   }
   const close = (): void => {
     for (const client of clients.values()) client.close();
@@ -387,7 +450,7 @@ async function askAll(checks: readonly Check[], options: PollOptions, lastAnswer
   signal.addEventListener("abort", close, { once: true });
   try {
     const mayAsk = (): boolean => !signal.aborted && options.clock.now() < lastAnswer;
-    await Promise.all([...queues.values()].map(({ client, checks }) => askQueue(client, checks, mayAsk, tally)));
+    await Promise.all([...queues.values()].map(({ client, asked }) => askQueue(client, asked, mayAsk, tally)));
   } finally {
     signal.removeEventListener("abort", close);
     close();
@@ -396,25 +459,33 @@ async function askAll(checks: readonly Check[], options: PollOptions, lastAnswer
 
 async function askQueue(
   client: NameserverClient,
-  checks: readonly Check[],
+  queue: readonly AskedSets[],
   mayAsk: () => boolean,
   tally: Tally,
 ): Promise<void> {
-  const left = checks.values();
+  const left = pendingIn(queue);
   let silent = 0;
   let silence: Judgement | null = null;
   const worker = async (): Promise<void> => {
-    for (const check of left) {
-      if (silence !== null) check.judgement = silence;
+    for (const [{ sets, transport, judgements }, index] of left) {
+      const before = judgements[index] as Judgement;
+      if (silence !== null) judgements[index] = tally.count(before, silence);
       else if (mayAsk()) {
-        const result = await client.ask({ name: check.set.name, type: check.set.type }, check.transport);
+        const set = sets[index] as ExpectedSet;
+        const result = await client.ask({ name: set.name, type: set.type }, transport);
         if (!result.ok && result.problem.code === "aborted") return;
-        check.judgement = judgeAnswer(check.set, result);
+        const judgement = judgeAnswer(set, result);
+        judgements[index] = tally.count(before, judgement);
         silent = result.ok ? 0 : silent + 1;
-        if (silent >= MAX_SILENT_QUESTIONS) silence = check.judgement;
-        if (check.judgement.state === "there") tally.count();
+        if (silent >= MAX_SILENT_QUESTIONS) silence = judgement;
       }
     }
   };
   await Promise.all(Array.from({ length: MAX_QUESTIONS_PER_SERVER }, worker));
+}
+
+function* pendingIn(queue: readonly AskedSets[]): Generator<[AskedSets, number]> {
+  for (const asked of queue) {
+    for (const [index, { state }] of asked.judgements.entries()) if (state !== "there") yield [asked, index];
+  }
 }

@@ -1,8 +1,11 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { folder, run, start } from "../cli/run.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { ended, folder, run, start } from "../cli/run.ts";
 import { startAsked } from "../support/scripted-asked.ts";
 import { framed, rawRecord, soa } from "../support/scripted-nameserver.ts";
 
@@ -213,3 +216,55 @@ test("of texts of 64 KiB that a hostile name server answers with, thousands are 
   expect(stderr).not.toMatch(/unexpected: |heap/);
   expect([code, stdout.replaceAll("\n", " ")]).toEqual([2, expect.stringContaining("4000 of 8002 answers")]);
 });
+
+/** Over UDP and TCP, at so many addresses of the machine itself on one port: it takes every question, and answers none. */
+async function silentServers(
+  count: number,
+): Promise<{ readonly names: readonly string[]; readonly isAsked: () => boolean }> {
+  let isAsked = false;
+  const names: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const host = `127.0.9.${index + 1}`;
+    const tcp = createServer((connection) => {
+      connection.on("error", () => {});
+      connection.on("data", () => {
+        isAsked = true;
+      });
+      onTestFinished(() => void connection.destroy());
+    }).listen(0, host);
+    await once(tcp, "listening");
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket("udp4").bind(port, host);
+    await once(udp, "listening");
+    onTestFinished(() => {
+      tcp.close();
+      udp.close();
+    });
+    names.push(`${host}:${port}`);
+  }
+  return { names, isAsked: () => isAsked };
+}
+
+test("three million questions of 0.6 MB of manifest to sixteen silent name servers fit into half a gigabyte, also after a signal, and their problems are counted", async () => {
+  const records = list(11_990, (index) => `{ type: A, name: n${index}, target: 192.0.2.1 }`);
+  const manifest = `tenon: 1\nrecord_sets: { s: [${records}] }\n${domains(9, "use: [s]")}`;
+  expect(manifest.length).toBeLessThan(600 * 1024);
+  const cwd = await folder({ "tenon.yaml": manifest });
+  const { names, isAsked } = await silentServers(16);
+  const args = ["zone", "check", "--live", ...names.flatMap((name) => ["--nameserver", name])];
+  const env = { NODE_OPTIONS: "--max-old-space-size=512" };
+  const asked = 9 * 11_991 * 16 * 2;
+  const counted = new RegExp(
+    `${asked - 100_000} more answers that are not there are not listed.*${asked} of ${asked} answers at 16 name servers`,
+  );
+  const child = start([...args, "--format", "json"], { cwd, env });
+  const end = ended(child);
+  await expect.poll(isAsked, { timeout: 60_000 }).toBe(true);
+  child.kill("SIGTERM");
+  const { code, stdout } = await end;
+  expect(code).toBe(143);
+  expect(JSON.parse(stdout)).toMatchObject({ verified: false, interrupted: true, asked, there: 0 });
+  const whole = await run(args, { cwd, env });
+  expect([whole.code, whole.stderr.match(/unexpected: |heap/)]).toEqual([1, null]);
+  expect(whole.stdout.replace(/\s+/g, " ")).toMatch(counted);
+}, 240_000);

@@ -3,7 +3,7 @@
 import { getEventListeners, setMaxListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Nameserver, SystemResolver } from "../../src/dns/nameserver.ts";
-import { openNameserver } from "../../src/dns/query.ts";
+import { type DnsQuery, openNameserver, type QueryResult, queryFailure } from "../../src/dns/query.ts";
 import type { DnsRecord } from "../../src/dns/record.ts";
 import { isVerified, type Verification } from "../../src/model/verification.ts";
 import { renderVerificationText } from "../../src/render/verification.ts";
@@ -183,8 +183,8 @@ describe("asking", () => {
     const problem = { zone: "example.com", code: "lame", server: "ns1", detail: "It is lame." } as const;
     const unasked = { zone: "example.com", detail: "It has no name server." };
     expect(closing({})).toBe("Verified: there was nothing to ask for.");
-    expect(closing({ asked: 2 })).toBe("Verified: 2 answers at 0 name servers, all as they must be.");
-    expect(closing({ asked: 2, hasUncompared: true })).toBe(
+    expect(closing({ asked: 2, there: 2 })).toBe("Verified: 2 answers at 0 name servers, all as they must be.");
+    expect(closing({ asked: 2, there: 2, hasUncompared: true })).toBe(
       "Verified: 2 answers at 0 name servers, as they must be but for what is not compared.",
     );
     expect(closing({ delegation: [problem] })).toBe("Not verified: 1 problem of delegation.");
@@ -322,6 +322,70 @@ describe("asking", () => {
     expect(asked).toBeLessThanOrEqual(100);
     expect(found.problems).toMatchObject([{ name: "h0.example.com", transport: "tcp", state: "different" }]);
     expect(found.problems[0]?.detail).toContain("more than 100 of its values are not declared");
+  });
+
+  it("keeps no values beyond a length of what servers answer, round by round", async () => {
+    const records = Array.from({ length: 30_000 }, (_, index): DnsRecord => {
+      return { type: "TXT", name: `t${index}`, target: "x", ttl_sec: 0 };
+    });
+    const answerTo = ({ name, type }: DnsQuery): QueryResult => ({
+      ok: true,
+      answer: {
+        ...{ rcode: 0, isAuthoritative: true, isTruncated: false, authorities: [], additionals: [] },
+        answers: type === "TXT" ? [{ name, class: 1, ttl: 0, data: { type, target: "y".repeat(1_000) } }] : [],
+      },
+    });
+    const rounds: number[] = [];
+    const found = await verify({
+      zones: [{ ...hosts(0), records }],
+      nameservers: [{ label: "ns", address: { host: "192.0.2.1", port: 53 } }],
+      timeoutMilliseconds: 2_000,
+      open: () => {
+        rounds.push(0);
+        return { ask: async (query) => answerTo(query), close: () => {} };
+      },
+    });
+    expect(rounds.length).toBeGreaterThan(1);
+    const characters = found.problems.flatMap((verdict) => verdict.found).reduce((sum, { length }) => sum + length, 0);
+    // What one round has kept is no part of what the next one may keep.
+    expect(characters).toBeGreaterThan(30 * 1024 * 1024);
+    expect(characters).toBeLessThanOrEqual(32 * 1024 * 1024);
+    expect(found.problems.filter(({ detail }) => detail.includes("its values are left out")).length).toBe(
+      60_000 - found.problems.filter((verdict) => verdict.found.length > 0).length,
+    );
+  });
+
+  it("lists a hundred thousand problems, those at servers that answer before all others, and counts the rest", async () => {
+    const zones = Array.from({ length: 3 }, (_, index) => hosts(3_000, `z${index}.example`));
+    const labels = ["refusing", ...Array.from({ length: 15 }, (_, index) => `silent${index}`)];
+    const refused: QueryResult = {
+      ok: true,
+      answer: {
+        ...{ rcode: 5, isAuthoritative: false, isTruncated: false },
+        ...{ answers: [], authorities: [], additionals: [] },
+      },
+    };
+    const found = await verify({
+      zones,
+      nameservers: labels.map((label, index) => ({ label, address: { host: `192.0.2.${index}`, port: 53 } })),
+      open: ({ label }) => ({
+        ask: async () => (label === "refusing" ? refused : queryFailure("timeout", "no answer")),
+        close: () => {},
+      }),
+    });
+    const asked = 3 * 3_001 * 16 * 2;
+    expect(found).toMatchObject({ asked, there: 0 });
+    expect(found.problems).toHaveLength(100_000);
+    expect(found.problems.filter(({ server }) => server === "refusing")).toHaveLength(3 * 3_001 * 2);
+    const places = found.problems.map(({ zone, name, type, server, transport }) =>
+      [zone, name, type, server, transport].join(" "),
+    );
+    expect(places).toEqual([...places].sort());
+    expect(found.notes).toEqual([`${asked - 100_000} more answers that are not there are not listed.`]);
+    expect(found.silent).toHaveLength(15 * 2);
+    const text = renderVerificationText(found, { colour: false, width: 200 });
+    expect(text.match(/^not authoritative /gm)).toHaveLength(100);
+    expect(text).toContain(`Not verified: ${asked} of ${asked} answers at 16 name servers are not there.`);
   });
 
   it("for 1,000 sets uses few connections", async () => {
