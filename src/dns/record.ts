@@ -123,6 +123,9 @@ const DEFAULT_TAG = "issue";
 
 // What the service takes (API.md, Limits and Domain record).
 
+/** The largest number of seconds that DNS can express (RFC 2181, 8); what the service keeps is less. */
+export const MAX_SECONDS = 2_147_483_647;
+
 export const MAX_VALUES: Readonly<Record<Exclude<ValueField, "tag">, number>> = {
   priority: 255,
   weight: 65_535,

@@ -5,6 +5,7 @@ import {
   type DnsRecord,
   isAcmeName,
   isNamed,
+  MAX_SECONDS,
   type RecordType,
   ZONE_FILE_APEX_NS_CODE,
   ZONE_FILE_SIGNING_CODE,
@@ -370,9 +371,9 @@ export interface LintRecord extends DnsRecord {
   readonly lintOff: readonly string[];
 }
 
-/** Seconds for which caches keep an answer. */
+/** Seconds for which caches keep an answer. An account may state a TTL that no answer can have, and no date can be made of. */
 export function effectiveTtlSeconds(recordTtl: number, zoneTtl: number | null): number {
-  return recordTtl || zoneTtl || SERVICE_DEFAULT_TTL_SECONDS;
+  return Math.min(recordTtl || zoneTtl || SERVICE_DEFAULT_TTL_SECONDS, MAX_SECONDS);
 }
 
 // Diagnostics of reading a zone file, not of a rule over zones; `lint.off` switches their codes off, too.

@@ -57,6 +57,15 @@ test("a new target under a TTL of two hours is told with the minute at which the
   ]);
 });
 
+test("a TTL that no answer can have, of a record or its zone, is told as the longest that one can", () => {
+  const until = "until 2094-12-09 15:15 UTC (removed; TTL 2147483647 seconds)";
+  for (const ttl_sec of [9_000_000_000_000, 1e308]) {
+    expect(summaries([SERVED, change({ ...RECORD, ttl_sec }, null)])).toEqual([expect.stringContaining(until)]);
+    const zone = domain({ type: "master", status: "active", ttl_sec });
+    expect(summaries([zone, change({ ...RECORD, ttl_sec: 0 }, null)])).toEqual([expect.stringContaining(until)]);
+  }
+});
+
 test("a record that is removed, renamed, or changed in another field than its target counts, too", () => {
   const renamed = { ...RECORD, name: "web" };
   const mail = { type: "MX", name: "", target: "mx.example.net", priority: 10, ttl_sec: 14_400 };

@@ -68,6 +68,35 @@ test("a year of more than four digits, in an image or in the Date of an answer, 
   }
 });
 
+test("a TTL of the account that no answer can have, and no date can be made of, keeps no plan from being made", async () => {
+  const behind = await emulator({
+    seed: {
+      domains: [
+        { domain: "a.example", soa_email: "a@a.example", records: [{ type: "A", name: "", target: "192.0.2.1" }] },
+      ],
+    },
+  });
+  const record = "{ type: A, target: 192.0.2.2 }";
+  const cwd = await folder({
+    "tenon.yaml": `tenon: 1\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [${record}] }]\n`,
+  });
+  for (const ttl of ["300000000000", "9000000000000", "9007199254740991"]) {
+    const service = await failing(
+      behind,
+      () => null,
+      (request, answer) =>
+        request.startsWith("GET ") ? answer.replaceAll(/"ttl_sec":\s*\d+/g, `"ttl_sec":${ttl}`) : answer,
+    );
+    const env = envOf(service);
+    const planned = await run(["plan"], { cwd, env });
+    expect([ttl, planned.code]).toEqual([ttl, 0]);
+    expect(planned.stdout.replace(/\s+/g, " ")).toMatch(/until 20\d\d-\d\d-\d\d \d\d:\d\d UTC/);
+    expect([ttl, await run(["drift"], { cwd, env })]).toMatchObject([ttl, { code: 2 }]);
+    expect(await run(["live", "--out", `${ttl}.live`], { cwd, env })).toMatchObject({ code: 0 });
+    expect(await run(["plan", "--live", `${ttl}.live`], { cwd })).toMatchObject({ code: 0 });
+  }
+});
+
 const PROJECT = `tenon: 1
 owner: edge
 domains:

@@ -2,7 +2,7 @@
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
 import { absoluteName, nameProblem, relativeName } from "../../dns/name.ts";
-import type { DnsRecord } from "../../dns/record.ts";
+import { type DnsRecord, MAX_SECONDS } from "../../dns/record.ts";
 import { toAscii } from "../../dns/unicode.ts";
 import { unwritable, writeZoneFile } from "../../dns/zone-file/write.ts";
 import { ZoneTree } from "../../dns/zone-tree.ts";
@@ -23,9 +23,6 @@ const DEFAULT_REFRESH_SECONDS = 14_400;
 const DEFAULT_RETRY_SECONDS = 14_400;
 const DEFAULT_EXPIRE_SECONDS = 1_209_600;
 const DEFAULT_TTL_SECONDS = 86_400;
-
-/** What a field of the SOA, or a TTL, can hold (RFC 2181, 8). */
-const MAX_SECONDS = 2 ** 31 - 1;
 
 /** A name that never exists (RFC 2606), where nobody knows the zone's servers: to be replaced before the file is used. */
 const PLACEHOLDER_SERVER = "nameserver.invalid";

@@ -9,6 +9,7 @@ import type {
   PtrParts,
   SpfParts,
 } from "../../dns/builders.ts";
+import { MAX_SECONDS } from "../../dns/record.ts";
 import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { OWN_KEYS } from "../common.ts";
@@ -239,9 +240,6 @@ export const BUILDER_SCHEMAS: PropertiesOf<BuilderEntry> = {
 };
 
 // What the JSON Schemas of domains and of records share.
-
-/** The largest number of seconds DNS can express (RFC 2181, 8); what the service keeps is less. */
-export const MAX_SECONDS = 2_147_483_647;
 
 /** Defined by the manifest itself, as the root file has it, too. */
 export const LINT: SchemaOf<LintEntry> = { $ref: "#/$defs/lint" };

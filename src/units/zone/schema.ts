@@ -1,12 +1,12 @@
 /** JSON Schema of what a manifest says about zones, put together for the published schema. */
 
-import { MAX_VALUES, RECORD_TYPES, type RecordType, type SourceRecord } from "../../dns/record.ts";
+import { MAX_SECONDS, MAX_VALUES, RECORD_TYPES, type RecordType, type SourceRecord } from "../../dns/record.ts";
 import { IGNORE_PRESETS, type IgnorePattern } from "../../model/desired.ts";
 import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { type AnnotationEntry, annotationProperties, ONLY_WARNED, OWN_KEYS } from "../common.ts";
 import { OWNER_PATTERN } from "../owner-tag.ts";
-import { BUILDER_SCHEMAS, type BuilderEntry, LINT, MAX_SECONDS, NOTE, oneOf, TTL } from "./schema-builders.ts";
+import { BUILDER_SCHEMAS, type BuilderEntry, LINT, NOTE, oneOf, TTL } from "./schema-builders.ts";
 import type { LintEntry } from "./spec.ts";
 
 /** An entry of `records`; a builder has become plain records before it is loaded. */
