@@ -382,6 +382,9 @@ export function refuseWatchFlags(command: Command): void {
     command.error(`error: --watch and --format ${format} conflict: news is text or JSON lines`, { code: CONFLICT });
 }
 
+/** What `--out` takes for stdout. */
+export const STDOUT = "-";
+
 /** Flags that name a file, and are written, and those that are read. */
 const WRITTEN = ["journal", "out", "jsonInto", "htmlInto"];
 const READ = ["plan", "live", "tokenFile", "varFile"];
@@ -393,7 +396,7 @@ export function refuseOneFileTwice(command: Command): void {
   for (const name of [...READ, ...WRITTEN]) {
     const flag = flagOf.get(name);
     for (const file of [command.getOptionValue(name)].flat()) {
-      if (typeof file !== "string" || file === "-" || flag == null) continue;
+      if (typeof file !== "string" || file === STDOUT || flag == null) continue;
       const place = placeOf(file);
       const other = taken.get(place);
       if (other !== undefined && WRITTEN.includes(name)) {

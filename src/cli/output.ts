@@ -9,7 +9,7 @@ import { renderPlanJsonParts } from "../render/plan-json.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import type { Format } from "./flags.ts";
+import { type Format, STDOUT } from "./flags.ts";
 import { asDiagnostic, type CommandError, sayError } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -116,8 +116,6 @@ interface JsonOptions {
   readonly jsonInto?: string | undefined;
 }
 
-/** What other flags take for stdout, which `--json-into` leaves to people. */
-const STDOUT = "-";
 const NO_FILE = "- is stdout, and that is what --format json is for";
 
 interface JsonDocument {

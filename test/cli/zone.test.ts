@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -89,6 +89,14 @@ describe("zone export", () => {
 
 describe("zone export --out", () => {
   const from = ["zone", "export", "bücher.example", "--from-manifest"];
+
+  it("- is stdout, and no file of that name", async () => {
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    const printed = await run(from, { cwd });
+    expect(printed).toMatchObject({ code: 0, stdout: expect.stringContaining("SOA") });
+    expect(await run([...from, "--out", "-"], { cwd })).toEqual(printed);
+    expect(await readdir(cwd)).toEqual(["tenon.yaml"]);
+  });
 
   it("overwrites nothing unless that is asked for", async () => {
     const cwd = await folder({ "tenon.yaml": PROJECT, there: "mine\n" });

@@ -16,6 +16,7 @@ import {
   DIRECTORY,
   formatFlag,
   type ProjectFlags,
+  STDOUT,
 } from "../flags.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
@@ -72,8 +73,6 @@ interface ExportFlags extends ProjectFlags, ConnectionFlags {
   readonly force?: boolean;
   readonly nameserver?: readonly string[];
 }
-
-const STDOUT = "-";
 
 async function run(terminal: Terminal, directory: string | undefined, flags: ExportFlags): Promise<ExitCode> {
   const wrong = wrongUse(flags);

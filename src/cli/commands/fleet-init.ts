@@ -8,10 +8,9 @@ import { shellWord } from "../../model/text.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { count } from "../../render/view.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { STDOUT } from "../flags.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
-
-const STDOUT = "-";
 
 export function addInit(fleet: Command, terminal: Terminal, finish: Finish): void {
   fleet

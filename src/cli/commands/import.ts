@@ -15,6 +15,7 @@ import {
   collectVariables,
   formatFlag,
   type ProjectFlags,
+  STDOUT,
 } from "../flags.ts";
 import { add, type Opened, openInto, tick } from "../import-into.ts";
 import { importJson, importSummary, refusedByValidate, skippedLines } from "../import-summary.ts";
@@ -90,7 +91,6 @@ interface ImportFlags extends ConnectionFlags, Pick<ProjectFlags, "env" | "var" 
 
 type ImportRead = Extract<ImportResult, { ok: true }>;
 
-const STDOUT = "-";
 const OWNER = /^[a-z0-9-]{1,32}$/;
 
 function importInto(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {

@@ -8,7 +8,14 @@ import { Secret } from "../../model/secret.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
+import {
+  addConnectionFlags,
+  addProjectFlags,
+  type ConnectionFlags,
+  DIRECTORY,
+  type ProjectFlags,
+  STDOUT,
+} from "../flags.ts";
 import { sayError, sayFailure } from "../messages.ts";
 import { Progress } from "../progress.ts";
 import { accountOf, inSession, type Session } from "../session.ts";
@@ -46,7 +53,6 @@ interface LiveFlags extends ProjectFlags, ConnectionFlags {
 
 /** A snapshot holds all of the account: only its author may read it. */
 const SNAPSHOT_MODE = 0o600;
-const STDOUT = "-";
 /** At most this many lists that could not be read are named; the rest is counted. */
 const MAX_UNREAD_SHOWN = 5;
 

@@ -23,6 +23,7 @@ import {
   formatFlag,
   type ProjectFlags,
   parseSerial,
+  STDOUT,
   type VerifyFlags,
 } from "../flags.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure, sayLoaded, sayStrict } from "../messages.ts";
@@ -47,7 +48,7 @@ function addExport(zone: Command, terminal: Terminal, finish: Finish): void {
     .argument("[name]", "the domain, in Unicode or punycode")
     .usage("[options] <name>")
     .option("--from-manifest [dir]", "the declared zone, without a connection")
-    .option("--out <file>", "write to a file (default: stdout)")
+    .option("--out <file>", "the file to write; - is stdout", STDOUT)
     .option("--force", "overwrite an existing file")
     .option("--nameserver <name>", "NS and SOA name this server; repeatable", collect)
     .option("--serial <number>", "serial of the SOA", parseSerial)
@@ -191,7 +192,7 @@ function isAbout({ address }: Diagnostic, addresses: ReadonlySet<string>): boole
 interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
   /** true: the project in the working folder. */
   readonly fromManifest?: string | true;
-  readonly out?: string;
+  readonly out: string;
   readonly force?: boolean;
   readonly nameserver?: readonly string[];
   readonly serial?: number;
@@ -206,7 +207,7 @@ async function zoneExport(terminal: Terminal, name: string | undefined, flags: Z
     sayError(terminal, { code: "missing-argument", summary: "no zone is given", fix });
     return EXIT.error;
   }
-  const obstacle = flags.out === undefined ? null : await obstacleOf(flags.out, flags.force === true);
+  const obstacle = flags.out === STDOUT ? null : await obstacleOf(flags.out, flags.force === true);
   if (obstacle !== null) {
     sayError(terminal, obstacle);
     return obstacle.code === "file-exists" ? EXIT.refused : EXIT.error;
@@ -279,8 +280,8 @@ async function exportManifest(
   return exportDeclared(opened.project.desired, name, options);
 }
 
-async function writeOut(terminal: Terminal, text: string, file: string | undefined): Promise<ExitCode> {
-  if (file === undefined) {
+async function writeOut(terminal: Terminal, text: string, file: string): Promise<ExitCode> {
+  if (file === STDOUT) {
     terminal.print(text);
     return EXIT.done;
   }
