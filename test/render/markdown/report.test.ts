@@ -45,7 +45,7 @@ describe("a report as markdown", () => {
     const verification = {
       zones: [{ zone: "a.example", servers: ["192.0.2.1"] }],
       asked: 2,
-      there: 1,
+      there: 2,
       silent: [],
       problems: [],
       delegation: [],
