@@ -45,8 +45,16 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   clashing?(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values>;
   /** Of several live objects of an entry's key, those that it can mean; the others are left from before. Absent: all of them. */
   prefer?(declared: Declared<Spec>, live: readonly Live[], context: PairContext): readonly Live[];
-  /** What becomes of live objects with our tag that no entry means. Absent: each is pruned. */
-  retain?(matches: readonly Match<Spec, Live>[], unnamed: readonly Live[], context: PairContext): Retention<Spec, Live>;
+  /**
+   * What becomes of live objects with our tag that no entry means. Absent: each is pruned.
+   * @param isThere whether the object of a match is there once the run has ended
+   */
+  retain?(
+    matches: readonly Match<Spec, Live>[],
+    unnamed: readonly Live[],
+    context: PairContext,
+    isThere: (match: Match) => boolean,
+  ): Retention<Spec, Live>;
   /** Reshapes matches into pairs that plain comparison can diff: normalised, with what must be kept copied into desired. */
   normalise(matches: readonly Match<Spec, Live>[], context: PairContext): Paired;
   /** The steps of all changes of this unit, with the facts that order them. No-ops may be among the changes. */

@@ -23,7 +23,7 @@ interface UndeclaredOptions {
 
 /**
  * A run that is narrowed to what has changed keeps to the entries that have: an object leaves if it is one of those by its own name, or by an
- * entry that makes it leave. What a narrowed run does not make takes nobody's place.
+ * entry that makes it leave. What a narrowed run does not make takes nobody's place, but its entry still says what stays.
  * @param named what the entries mean
  * @param unnamed live objects with our tag
  */
@@ -33,9 +33,9 @@ export function matchUndeclared(
   unnamed: readonly { readonly live: unknown; readonly identity: LiveIdentity }[],
   { mayPrune, context }: UndeclaredOptions,
 ): Undeclared {
-  const counted = named.filter((match) => match.intent !== "create" || mayPrune(match.declared.address));
+  const isThere = (match: Match): boolean => match.intent !== "create" || mayPrune(match.declared.address);
   const live = unnamed.map((one) => one.live);
-  const { kept = [], leaving = [], families = [] } = unit.retain?.(counted, live, context) ?? {};
+  const { kept = [], leaving = [], families = [] } = unit.retain?.(named, live, context, isThere) ?? {};
   const others = new Set([...kept, ...leaving.map((one) => one.live)]);
   const isChosen = (object: unknown, by: readonly Declared[]): boolean =>
     [unit.identify(object), ...by].some(({ address }) => mayPrune(address));

@@ -144,19 +144,21 @@ type ImageMatch = Match<ImageSpec, WireImage>;
  * goes for being old, and so does what `moved_from` names; the newest of the others take the rest. Not counted, and left alone: an image
  * that is not there yet (it is being uploaded or captured), and one whose age is not known.
  * @param matches what the entries of the project mean
+ * @param isThere whether the object of a match is there once the run has ended: only then does it take a place
  * @param unnamed images with our tag that no entry means
  */
 export function retainImages(
   matches: readonly ImageMatch[],
   unnamed: readonly WireImage[],
   context: PairContext,
+  isThere: (match: Match) => boolean,
 ): Retention<ImageSpec, WireImage> {
   const families = familiesOf(matches);
   const superseded = findSuperseded(matches, unnamed, context);
   const replaced = new Set(superseded.map(({ live }) => live));
   const familyOf = (label: string) => prefixesOf(label).flatMap((prefix) => families.get(prefix) ?? [])[0];
   for (const match of matches) {
-    if (match.declared !== null) familyOf(match.declared.key)?.declared.push(match);
+    if (match.declared !== null && isThere(match)) familyOf(match.declared.key)?.declared.push(match);
   }
   const labels = new Set(matches.flatMap(({ declared }) => declared?.key ?? []));
   const former = new Set(matches.flatMap(({ declared }) => declared?.movedFrom ?? []));

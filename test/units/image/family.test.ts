@@ -95,6 +95,18 @@ describe("a run that is narrowed to what has changed", () => {
     ]);
   });
 
+  test("keeps what a family keeps whose one entry only a later run makes", async () => {
+    for (const label of ["golden-1", "golden-2"]) await make(label);
+    const images = "{ label: golden-9, family: golden, keep: 2, capture: { disk_id: 1 } }";
+    const before = await load(`${images}, { label: golden-1, capture: { disk_id: 1 } }`);
+    const desired = await load(images);
+    const changedSince = findChangedSince("main", desired, before);
+    const plan = await account.plan(desired, { changedSince });
+    expect(changeList(plan)).toEqual([]);
+    expect(plan.inputs.changedSince?.affected).toEqual(["image/golden-2"]);
+    expect(changeList(await account.plan(desired))).toEqual(["delete image/golden-1", "create image/golden-9"]);
+  });
+
   test("looks at a tracked image whether its entry has changed or not: git does not say what the file holds", async () => {
     const tracked = await load("{ label: a, track: content, upload: { file: image.img.gz, region: us-east } }");
     expect(findChangedSince("main", tracked, tracked).addresses).toEqual(["image/a"]);
