@@ -133,6 +133,8 @@ export type Block =
   | { readonly type: "stale-id"; readonly candidate: Candidate }
   /** An image that would have to be made, and nothing says how. */
   | { readonly type: "image-source-missing" }
+  /** It would go, and could not come back: another live object keeps the label that it is to have. */
+  | { readonly type: "label-taken"; readonly label: string; readonly id: ObjectId }
   /** What it is to be cloned from is not there. */
   | { readonly type: "clone-source-missing"; readonly domain: string }
   /** It would go with what the projects of these owners manage in it. */

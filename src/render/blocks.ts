@@ -77,6 +77,12 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
             ? "Finish or delete it, or declare the image under another label."
             : `Wait until its upload is finished, or delete it all the same with ${consentFlag("delete", block.address)}.`,
       };
+    case "label-taken":
+      return {
+        reason: `${escapeText(String(block.id))} keeps the label \`${escapeText(block.label)}\`, and the service may refuse a second one once this is deleted`,
+        items: [],
+        fix: "Choose another label, or rename or delete the other first.",
+      };
     case "clone-source-missing":
       return {
         reason: `${escapeText(block.domain)}, which it is to be cloned from, is not there`,

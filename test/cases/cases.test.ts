@@ -161,6 +161,8 @@ function blockText({ blocked }: Change): string {
       return `shared with ${blocked.owners.join(", ")}`;
     case "changed-since":
       return `${blocked.type} ${blocked.run}`;
+    case "label-taken":
+      return `${blocked.type} ${blocked.id}`;
     case "clone-source-missing":
       return `${blocked.type} ${blocked.domain}`;
     case "ambiguous":

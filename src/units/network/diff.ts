@@ -87,8 +87,9 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
   const pairs: Pair[] = [];
   const warnings: Diagnostic[] = [];
   let unmanaged = 0;
+  const staying = stayingLabels(matches, context);
   for (const [match, root] of rootAddresses(matches, identifyNetwork)) {
-    pairs.push(vpcPair(match, root, context));
+    pairs.push(vpcPair(match, root, staying, context));
     for (const pair of subnetPairs(match, root)) pairs.push(pair);
     warnings.push(...unstatedDescription(match, root));
     if (match.intent === "manage" && subnetsAreLeftAlone(match.declared, match.live)) {
@@ -125,7 +126,41 @@ function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Addre
   ];
 }
 
-function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context: PairContext): Pair {
+/** Labels → the VPCs that keep them, be they another one's or nobody's: what this run renames or deletes is not among them. */
+function stayingLabels(
+  matches: readonly Match<NetworkSpec, LiveNetwork>[],
+  context: PairContext,
+): ReadonlyMap<string, readonly WireVpc[]> {
+  const leaving = new Set(
+    matches.flatMap(({ intent, declared, live }) =>
+      live !== null && (intent === "delete" || (declared !== null && declared.spec.label !== live.vpc.label))
+        ? [live.vpc.id]
+        : [],
+    ),
+  );
+  const all = (context.live as readonly LiveNetwork[]).map(({ vpc }) => vpc);
+  return groupBy(
+    all.filter(({ id }) => !leaving.has(id)),
+    ({ label }) => label,
+  );
+}
+
+/** A replace deletes first: one that changes the label must not find it taken then (OBSERVED: some services refuse equal labels). */
+function blockOfLabel(
+  { declared, live }: Match<NetworkSpec, LiveNetwork>,
+  staying: ReadonlyMap<string, readonly WireVpc[]>,
+): Block | null {
+  if (declared === null || live === null || declared.spec.label === live.vpc.label) return null;
+  const [holder] = staying.get(declared.spec.label) ?? [];
+  return holder === undefined ? null : { type: "label-taken", label: holder.label, id: holder.id };
+}
+
+function vpcPair(
+  match: Match<NetworkSpec, LiveNetwork>,
+  root: Address,
+  staying: ReadonlyMap<string, readonly WireVpc[]>,
+  context: PairContext,
+): Pair {
   const live = match.live === null ? null : vpcValues(match.live.vpc);
   const liveAddress = liveRootOf(match, root);
   const subnets = match.live === null ? [] : byLabel(match.live.vpc.subnets);
@@ -147,7 +182,8 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context:
     rules: {
       ...NO_RULES,
       immutable: ["region"],
-      removalBlock: blockOfInterfaces(subnets, root),
+      removalBlock:
+        blockOfInterfaces(subnets, root) ?? (match.intent === "manage" ? blockOfLabel(match, staying) : null),
       protect: match.declared?.protect ?? false,
     },
   };
