@@ -307,6 +307,7 @@ export type Match<Spec = unknown, Live = unknown> =
       readonly label: "prune" | "retire" | "superseded" | "undo" | null;
       /** See Leaving. */
       readonly replacedBy?: Declared<Spec>;
+      readonly by?: readonly Declared<Spec>[];
       /** What declared it in the manifests that the plan is compared with; null if nothing did, or there are none. */
       readonly former: Declared<Spec> | null;
     };

@@ -80,10 +80,12 @@ function fatesOf(unit: Unit, { matches }: Matched): ReadonlyMap<ObjectId, Fate> 
   const byId = groupBy(meant, ([id]) => id);
   return new Map(
     [...byId].map(([id, all]) => {
-      const by = all.flatMap(([, { declared, removed }]) =>
-        [declared, removed].flatMap((entry) => entry?.address ?? []),
-      );
-      return [id, { text: JSON.stringify([all.map(([, { intent }]) => intent), by]), by }];
+      const by = all.flatMap(([, match]) => {
+        const others = match.intent === "delete" ? (match.by ?? []) : [];
+        return [match.declared, match.removed, ...others].flatMap((entry) => entry?.address ?? []);
+      });
+      const ways = all.map(([, match]) => (match.intent === "delete" ? match.label : match.intent));
+      return [id, { text: JSON.stringify([ways, by]), by }];
     }),
   );
 }

@@ -43,7 +43,11 @@ export function matchUndeclared(
   const pruned = unnamed.filter((one) => !others.has(one.live) && mayPrune(one.identity.address));
   return {
     matches: [
-      ...left.map((one) => deletion(one.live, null, null, one.label, one.replacedBy)),
+      ...left.map(({ live: object, label, replacedBy, by }) => ({
+        ...deletion(object, null, null, label),
+        by,
+        ...(replacedBy === undefined ? {} : { replacedBy }),
+      })),
       ...pruned.map((one) => deletion(one.live, null, null, "prune")),
     ],
     kept,
@@ -58,8 +62,6 @@ export function deletion(
   declared: Declared | null,
   removed: Removed | null,
   label: Deletion["label"],
-  replacedBy?: Declared,
-): Match {
-  const match: Deletion = { intent: "delete", declared, removed, live, label, former: null };
-  return replacedBy === undefined ? match : { ...match, replacedBy };
+): Deletion {
+  return { intent: "delete", declared, removed, live, label, former: null };
 }
