@@ -4,8 +4,9 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { schemaModule } from "./dist/files/schemas.js";
@@ -28,6 +29,7 @@ async function compileSchemas(folder) {
     ...Object.values(RECORD_SCHEMAS).map((schema) => schemaModule(schema, "first")),
     ...saved.map((text) => schemaModule(JSON.parse(text), "first")),
   ]);
+  rmSync(folder, { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const names = new Set(modules.map(({ name }) => name));
@@ -375,30 +377,31 @@ const ASSETS = [
 async function buildBinary(folder) {
   // In one piece, for such a script can require nothing but Node's own modules. What is not executed is not compiled.
   const input = { tenon: join(DIST, "cli/main.js") };
-  await bundle({ folder, input, format: "cjs", codeSplitting: false });
+  // Outside of dist/, where npm may be looking for the files of the package meanwhile.
+  const place = mkdtempSync(join(tmpdir(), "tenon-binary-"));
+  await bundle({ folder: place, input, format: "cjs", codeSplitting: false });
   failAtLibrariesOutside();
-  const node = installNode(join(folder, "node"));
+  const node = installNode(join(place, "node"));
   const files = ASSETS.flatMap((path) => {
     if (!statSync(join(ROOT, path)).isDirectory()) return [path];
     const entries = readdirSync(join(ROOT, path), { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
   });
   const config = {
-    main: join(folder, "tenon.js"),
+    main: join(place, "tenon.js"),
     output: join(folder, "tenon"),
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
     assets: Object.fromEntries(files.map((path) => [path.replaceAll(sep, "/"), join(ROOT, path)])),
   };
-  writeFileSync(join(folder, "sea.json"), JSON.stringify(config));
-  execFileSync(join(node, "bin/node"), ["--build-sea", join(folder, "sea.json")], {
+  writeFileSync(join(place, "sea.json"), JSON.stringify(config));
+  mkdirSync(folder, { recursive: true });
+  execFileSync(join(node, "bin/node"), ["--build-sea", join(place, "sea.json")], {
     stdio: ["ignore", "ignore", "inherit"],
   });
   const ofNode = `Node.js ${NODE_VERSION}\n\n${readFileSync(join(node, "LICENSE"), "utf8").trim()}\n`;
   writeFileSync(join(folder, "LICENSES.txt"), [licences(), ofNode].join(RULE));
-  for (const name of ["tenon.js", "tenon.js.map", "sea.json", "node"]) {
-    rmSync(join(folder, name), { recursive: true, force: true });
-  }
+  rmSync(place, { recursive: true, force: true });
 }
 
 /** By a lock file, so that npm takes no other bytes. None of its scripts runs. @returns the package's folder */

@@ -40,6 +40,12 @@ class Outage {
     this.#server = await this.#server.restart();
   }
 
+  /** Whether a connection to it is open: `remote address:port` and the state, in hexadecimal (proc(5)). */
+  isConnected(): boolean {
+    const port = Number(new URL(this.url).port).toString(16).toUpperCase().padStart(4, "0");
+    return readFileSync("/proc/net/tcp", "utf8").includes(`0100007F:${port} 01 `);
+  }
+
   /** It answers nothing, and its connections stay open. PostgreSQL has a process for each connection. */
   standStill(): void {
     const { child } = this.#server;
@@ -144,7 +150,7 @@ describe.each(["redis", "postgres"] as const)("%s", (engine) => {
       const child = start(["fleet", command], { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: server.url } });
       const done = ended(child);
       // It says nothing before it has an answer, and gives up by itself after some seconds.
-      await sleep(2_000);
+      await expect.poll(() => server.isConnected(), { timeout: 60_000 }).toBe(true);
       child.kill("SIGTERM");
       const { code, stderr } = await done;
       expect([code, stderr]).toEqual([143, expect.stringContaining("The queue does not answer.")]);
