@@ -117,3 +117,62 @@ test("the day that is said is the last one of all that overrides it, and nothing
   const root = `${ROOT}vpcs: [{ label: v, region: us-east }]\n`;
   for (const plan of await plansOf(swapped, root, narrowed)) expect(plan).not.toContain("comes back");
 });
+
+test("what comes back on a later day, and would make the project invalid then, makes it invalid at once", async () => {
+  const day = "2099-01-31";
+  const dated = `override: true, expires: ${day}`;
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => `{ type: A, name: n${index}, target: 192.0.2.1 }`);
+  const cases: readonly (readonly [code: string, first: string, second: string, own: string, more?: string])[] = [
+    [
+      "duplicate-record",
+      "{ type: A, name: www, target: 192.0.2.1, ttl_sec: 3600 }",
+      `{ type: A, name: www, target: 192.0.2.9, ${dated} }`,
+      "{ type: A, name: www, target: 192.0.2.1, override: false }",
+    ],
+    [
+      "null-mx-conflict",
+      '{ type: MX, target: ".", priority: 0 }',
+      `{ type: MX, target: mx.example.net., priority: 10, ${dated} }`,
+      "{ type: MX, target: mail.example.net., priority: 20, override: false }",
+    ],
+    [
+      "second-cname",
+      "{ type: CNAME, name: www, target: a.example.net. }, { type: CNAME, name: www, target: b.example.net. }",
+      `{ type: CNAME, name: www, target: c.example.net., ${dated} }`,
+      "{ type: A, name: x, target: 192.0.2.1 }",
+    ],
+    [
+      "declared-and-ignored",
+      "{ type: TXT, name: www, target: ignored }",
+      `{ type: TXT, name: www, target: other, ${dated} }`,
+      "{ type: A, name: x, target: 192.0.2.1 }",
+      ", ignore: [{ type: TXT, target: ignored }]",
+    ],
+    [
+      "too-many-records",
+      "{ type: A, name: www, target: 192.0.2.1 }, { type: A, name: www, target: 192.0.2.2 }",
+      `{ type: A, name: www, target: 192.0.2.9, ${dated} }`,
+      many(11_999).join(", "),
+    ],
+  ];
+  for (const [code, first, second, own, more = ""] of cases) {
+    const sets = `record_sets: { first: [${first}], second: [${second}] }\n`;
+    const manifest = zones(own, `, use: [first, second]${more}`, sets);
+    const cwd = await folder({ "tenon.yaml": ROOT, "zones/a.yaml": manifest });
+    const found = await here(["validate"], { cwd });
+    expect([code, found.code]).toEqual([code, 3]);
+    expect(found.stderr).toContain(`error[${code}]`);
+    expect(found.stderr.replace(/\s+/g, " ")).toContain(`The record comes back after ${day}`);
+    // Where what overrides it stays, or what it would meet is gone by then, nothing is wrong.
+    const stays = manifest.replace(`, expires: ${day}`, "");
+    const goes = manifest.replace(own, `{ type: A, name: x, target: 192.0.2.1, expires: ${day} }`);
+    for (const fine of MEETS_OWN.has(code) ? [stays, goes] : [stays]) {
+      const without = await folder({ "tenon.yaml": ROOT, "zones/a.yaml": fine });
+      expect([code, (await here(["validate"], { cwd: without })).code]).toEqual([code, 0]);
+    }
+  }
+});
+
+/** What comes back meets a record that is there today. */
+const MEETS_OWN: ReadonlySet<string> = new Set(["duplicate-record", "null-mx-conflict", "too-many-records"]);

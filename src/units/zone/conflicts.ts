@@ -2,9 +2,9 @@
 
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Related, Span } from "../../model/diagnostic.ts";
-import { groupBy } from "../../model/text.ts";
+import { compareText, groupBy } from "../../model/text.ts";
 import { isIgnored } from "./ignore.ts";
-import type { RecordSpec, ZoneContext } from "./spec.ts";
+import type { RecordSpec, ZoneContext, ZoneSpec } from "./spec.ts";
 
 /** API.md, Limits: active records per domain. */
 const MAX_RECORDS_PER_DOMAIN = 12_000;
@@ -16,16 +16,7 @@ export function checkRecords(
   domain: Span,
   context: ZoneContext,
 ): void {
-  if (records.length > MAX_RECORDS_PER_DOMAIN) {
-    const detail = `${context.zone} has ${records.length} records; the service takes ${MAX_RECORDS_PER_DOMAIN}.`;
-    context.error({
-      code: "too-many-records",
-      summary: "too many records",
-      detail,
-      fix: "Divide the zone.",
-      span: domain,
-    });
-  }
+  if (records.length > MAX_RECORDS_PER_DOMAIN) tooMany(records.length, domain, context);
   for (const written of groupBy(records, ({ name }) => name).values()) {
     const same = written.length === 1 ? written : withoutDuplicates(written, context);
     if (ignore.length > 0)
@@ -33,6 +24,75 @@ export function checkRecords(
     checkAlias(same, context);
     checkNullMx(same, context);
   }
+}
+
+/**
+ * The same for records that come back once those that override them have expired, beside what is there then: the project would else be invalid from a
+ * day on that an entry chooses. Of several records that one must not meet, the one that lasts longest decides, so that one pass does it. What
+ * overrides a record has its name and type, so that an alias beside other data is known today.
+ */
+export function checkLater(
+  records: readonly RecordSpec[],
+  later: NonNullable<ZoneSpec["later"]>,
+  ignore: readonly IgnorePattern[],
+  domain: Span,
+  context: ZoneContext,
+): void {
+  if (later.length === 0) return;
+  const lasting = new Map<string, RecordSpec>();
+  const keep = (record: RecordSpec): void => {
+    for (const key of [dataOf(record), kindOf(record)]) {
+      const known = lasting.get(key);
+      if (known === undefined || endOf(record) > endOf(known)) lasting.set(key, record);
+    }
+  };
+  for (const record of records) keep(record);
+  const ends = [...records, ...later].map(endOf).sort(compareText);
+  let ended = 0;
+  let isCounted = false;
+  for (const [index, record] of later.toSorted((a, b) => compareText(a.after, b.after)).entries()) {
+    const { after } = record;
+    const sentence = `The record comes back after ${after}, when what overrides it has expired.`;
+    const then: ZoneContext = {
+      ...context,
+      error: (problem) => context.error({ ...problem, detail: `${problem.detail} ${sentence}` }),
+    };
+    const stays = (key: string): RecordSpec[] =>
+      [lasting.get(key)].flatMap((one) => (one && endOf(one) > after ? [one] : []));
+    for (const first of stays(dataOf(record))) duplicate(record, first, then);
+    if (record.type === "CNAME") checkAlias([record, ...stays(kindOf(record))], then);
+    if (record.type === "MX") {
+      const exchangers = ["", "any"].flatMap((target) => stays(kindOf({ ...record, target })));
+      checkNullMx([record, ...exchangers], then);
+    }
+    if (isIgnored(record, ignore, context.zone)) declaredAndIgnored(record, then);
+    keep(record);
+    while (ended < ends.length && (ends[ended] ?? "") <= after) ended += 1;
+    const count = records.length + index + 1 - ended;
+    if (count <= MAX_RECORDS_PER_DOMAIN || isCounted) continue;
+    tooMany(count, domain, then);
+    isCounted = true;
+  }
+}
+
+/** The last day, YYYY-MM-DD; behind all days if there is none. */
+function endOf({ annotations }: RecordSpec): string {
+  return annotations?.expires ?? "~";
+}
+
+/** A null MX is a kind of its own. */
+function kindOf({ name, type, target }: RecordSpec): string {
+  return JSON.stringify([name, type, type === "MX" && target === ""]);
+}
+
+function tooMany(count: number, domain: Span, context: ZoneContext): void {
+  context.error({
+    code: "too-many-records",
+    summary: "too many records",
+    detail: `${context.zone} has ${count} records; the service takes ${MAX_RECORDS_PER_DOMAIN}.`,
+    fix: "Divide the zone.",
+    span: domain,
+  });
 }
 
 /** What remains of the records of one name once each duplicate is reported. */

@@ -8,7 +8,7 @@ import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { LoadContext, NameProblem } from "../../model/unit.ts";
 import { loadAnnotations } from "../common.ts";
-import { checkRecords } from "./conflicts.ts";
+import { checkLater, checkRecords } from "./conflicts.ts";
 import { loadFields } from "./domain-fields.ts";
 import { checkIgnore } from "./ignore.ts";
 import { loadFileRecord, loadRecord } from "./load-record.ts";
@@ -40,6 +40,7 @@ export function loadZone(entry: ExpandedDomain, context: LoadContext): Declared<
   const later = (records === null ? [] : (entry.later ?? [])).flatMap(({ record, after }) =>
     loadEntries([record], zoneContext).map((spec) => ({ ...spec, after })),
   );
+  checkLater(records ?? [], later, ignore, context.span(entry, "domain"), zoneContext);
   const division = { ...(part === undefined ? {} : { part }), ...(sharedWith === undefined ? {} : { sharedWith }) };
   checkDivision(records ?? [], division, zoneContext);
   return {
