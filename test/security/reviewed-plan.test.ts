@@ -9,6 +9,7 @@ import { renderPlanJson } from "../../src/render/index.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
 import { faults } from "../cli/stage.ts";
+import { tested } from "../support/emulator.ts";
 import { withDigest } from "./hostile.ts";
 
 interface Saved {
@@ -413,3 +414,19 @@ async function send(
   expect(answer.status).toBe(200);
   return (await answer.json()) as Record<string, unknown>;
 }
+
+test("a VPC is not replaced under a label that somebody has given another one after the review: it would be deleted, and not made anew", async () => {
+  const vpc = { id: 104, label: "old", region: "us-east", description: "[tenon:edge]" };
+  const entry = "{ label: new, id: 104, region: us-west }";
+  const manifest = `tenon: 1\nowner: edge\nallow: [{ replace: vpc/old }]\nvpcs: [${entry}]\n`;
+  const cwd = await folder({ "tenon.yaml": manifest });
+  const service = await emulator({ uniqueLabels: true, seed: { vpcs: [vpc] } });
+  const options = { cwd, env: envOf(service) };
+  expect((await run(["plan", "--out", "a.plan"], options)).code).toBe(0);
+  const made = await tested(service).send("POST", "/vpcs", { label: "new", region: "us-east" });
+  expect(made.status).toBe(200);
+  service.clearRequests();
+  const { code, stdout } = await run(["apply", "--yes", "--plan", "a.plan"], options);
+  expect([code, stdout.replace(/\s+/g, " ")]).toEqual([6, expect.stringContaining("keeps the label `new`")]);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
