@@ -30,7 +30,6 @@ async function compileSchemas(folder) {
     ...saved.map((text) => schemaModule(JSON.parse(text), "first")),
   ]);
   rmSync(folder, { recursive: true, force: true });
-  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const names = new Set(modules.map(({ name }) => name));
   if (names.size < modules.length) throw new Error("two schemas have one title, or none");
@@ -395,6 +394,7 @@ async function buildBinary(folder) {
     assets: Object.fromEntries(files.map((path) => [path.replaceAll(sep, "/"), join(ROOT, path)])),
   };
   writeFileSync(join(place, "sea.json"), JSON.stringify(config));
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   execFileSync(join(node, "bin/node"), ["--build-sea", join(place, "sea.json")], {
     stdio: ["ignore", "ignore", "inherit"],

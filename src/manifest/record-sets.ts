@@ -184,6 +184,11 @@ export function overlay(
   return filled.flatMap(({ records }) => records.filter((record) => kept.has(record)));
 }
 
+function lastingLongest(records: readonly LayerRecord[]): LayerRecord[] {
+  const last = records.reduce((latest, record) => later(latest, expiryOf(record) ?? LATEST), "");
+  return records.filter((record) => (expiryOf(record) ?? LATEST) === last);
+}
+
 /** A record that comes back when what overrides it expires, and the last day of that. */
 export interface LaterRecord {
   readonly record: LayerRecord;
@@ -212,11 +217,6 @@ export function comingBack(layers: readonly Layer[], remaining: readonly LayerRe
     }
     return found;
   });
-}
-
-function lastingLongest(records: readonly LayerRecord[]): LayerRecord[] {
-  const last = records.reduce((latest, record) => later(latest, expiryOf(record) ?? LATEST), "");
-  return records.filter((record) => (expiryOf(record) ?? LATEST) === last);
 }
 
 /** Behind all days. */

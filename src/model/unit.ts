@@ -305,9 +305,9 @@ export type Match<Spec = unknown, Live = unknown> =
       readonly removed: Removed | null;
       readonly live: Live;
       readonly label: "prune" | "retire" | "superseded" | "undo" | null;
-      /** See Leaving. */
-      readonly replacedBy?: Declared<Spec>;
+      /** Of an object that goes because of what entries say of others: see Leaving. */
       readonly by?: readonly Declared<Spec>[];
+      readonly replacedBy?: Declared<Spec>;
       /** What declared it in the manifests that the plan is compared with; null if nothing did, or there are none. */
       readonly former: Declared<Spec> | null;
     };

@@ -38,9 +38,9 @@ export function findChangedSince(name: string, desired: Desired, base: Desired):
 
 /**
  * Finds what else becomes of the account: an entry that goes, or is written otherwise, may let go of an object that has another name (`id`,
- * `moved_from`) or no entry (a family keeps it), and an entry that has not changed takes or deletes it then. Looks at each object with the manifests
- * of both. Where names are unique and nothing is kept without an entry, an object is its entry's alone.
- * @param live with all objects of each unit that was read, but for those units
+ * `moved_from`) or no entry (a family keeps it), and an entry that has not changed takes or deletes it then. Compares what becomes of each object by
+ * both manifests. Objects of a unit whose names are unique, and that keeps nothing without an entry, are their own entry's alone: they are not looked at.
+ * @param live holds all objects of the other units that were read
  */
 export function withAffected(
   { base, ...changedSince }: ChangedEntries,

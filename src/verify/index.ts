@@ -10,8 +10,9 @@ import type { Address } from "../model/resource.ts";
 import type { Verification } from "../model/verification.ts";
 import { type DeclaredZone, declaredZones } from "../units/zone/export.ts";
 import { changedZones, type ExpectedZone } from "./expectation.ts";
+import type { PollProgress } from "./poll.ts";
 import { Tolerance } from "./tolerance.ts";
-import { type PollProgress, verifyZones } from "./verify.ts";
+import { verifyZones } from "./verify.ts";
 
 export type { Nameserver, NameserverAddress } from "../dns/nameserver.ts";
 export type { DnsRecord, RecordType } from "../dns/record.ts";
@@ -26,7 +27,7 @@ export type {
 } from "../model/verification.ts";
 export { isVerified, type Verification } from "../model/verification.ts";
 export { type DeclaredZone, type SelectedZones, selectZones } from "../units/zone/export.ts";
-export type { PollProgress } from "./verify.ts";
+export type { PollProgress } from "./poll.ts";
 
 /** Which servers to ask, found before anything else is done. */
 export interface VerificationServers {

@@ -144,8 +144,8 @@ type ImageMatch = Match<ImageSpec, WireImage>;
  * goes for being old, and so does what `moved_from` names; the newest of the others take the rest. Not counted, and left alone: an image
  * that is not there yet (it is being uploaded or captured), and one whose age is not known.
  * @param matches what the entries of the project mean
- * @param isThere whether the object of a match is there once the run has ended: only then does it take a place
  * @param unnamed images with our tag that no entry means
+ * @param isThere whether the object of a match is there once the run has ended: only then does it take a place
  */
 export function retainImages(
   matches: readonly ImageMatch[],

@@ -147,10 +147,10 @@ function stayingLabels(
 
 /** A replace deletes first: one that changes the label must not find it taken then (OBSERVED: some services refuse equal labels). */
 function blockOfLabel(
-  { declared, live }: Match<NetworkSpec, LiveNetwork>,
+  { intent, declared, live }: Match<NetworkSpec, LiveNetwork>,
   staying: ReadonlyMap<string, readonly WireVpc[]>,
 ): Block | null {
-  if (declared === null || live === null || declared.spec.label === live.vpc.label) return null;
+  if (intent !== "manage" || declared.spec.label === live.vpc.label) return null;
   const [holder] = staying.get(declared.spec.label) ?? [];
   return holder === undefined ? null : { type: "label-taken", label: holder.label, id: holder.id };
 }
@@ -182,8 +182,7 @@ function vpcPair(
     rules: {
       ...NO_RULES,
       immutable: ["region"],
-      removalBlock:
-        blockOfInterfaces(subnets, root) ?? (match.intent === "manage" ? blockOfLabel(match, staying) : null),
+      removalBlock: blockOfInterfaces(subnets, root) ?? blockOfLabel(match, staying),
       protect: match.declared?.protect ?? false,
     },
   };
