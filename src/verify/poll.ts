@@ -76,7 +76,7 @@ export async function poll(asked: readonly AskedSets[], options: PollOptions): P
  * Of the values that were found, of all judgements together, and of those that were expected, of all verdicts: each set has one for each server
  * and transport, and may hold thousands of long texts.
  */
-export const MAX_VALUE_CHARACTERS = 32 * 1024 * 1024;
+export const MAX_VALUE_CHARACTERS: number = 32 * 1024 * 1024;
 const VALUES_LEFT_OUT = "its values are left out: there are too many to list";
 
 /** Counts what is there, and reports progress; bounds the values that are kept. */
