@@ -1,7 +1,6 @@
 /** `tenon drift --watch`: looks again and again until a signal comes, prints and posts only what is new. */
 
 import { type Drift, systemClock } from "../index.ts";
-import type { Clock } from "../model/clock.ts";
 import { Secret } from "../model/secret.ts";
 import { renderNewsJson, renderNewsMessage, renderNewsText } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
@@ -35,12 +34,6 @@ export async function watch(
   const status = new WatchStatus();
   const { interrupt, environment } = terminal;
   const quiet = new QuietTerminal(terminal);
-  // Signals are handled during waits, posts and, by the client, requests. A comparison that is computed has nothing to end in order: the system
-  // ends it at once, where a handler would run seconds later.
-  const clock: Clock = {
-    now: () => systemClock.now(),
-    sleep: (milliseconds, signal) => interrupt.whileHandlingSignals(() => systemClock.sleep(milliseconds, signal)),
-  };
   const where = flags.serve;
   const server =
     where === undefined
@@ -58,7 +51,10 @@ export async function watch(
     // What a chat is sent is passed on. A look that fails may show lines of a manifest: the token is then that of the look before.
     let secret = new Secret("");
     const failed = await watchDrift({
-      ...{ everyMilliseconds, clock, signal: interrupt.first, status },
+      ...{ everyMilliseconds, clock: systemClock, signal: interrupt.first, status },
+      // Signals are handled during posts, waits and, by the client, requests. A comparison that is computed has nothing to end in order: the
+      // system ends it at once, where a handler would run seconds later.
+      handlingSignals: (work) => interrupt.whileHandlingSignals(work),
       look: async () => {
         const found: Drift[] = [];
         code = await look(quiet.terminal, async (drift, used) => {
@@ -84,8 +80,7 @@ export async function watch(
       ...(webhook === null
         ? {}
         : {
-            post: (news) =>
-              interrupt.whileHandlingSignals(() => webhook.post(renderNewsMessage(news), interrupt.first)),
+            post: (news) => webhook.post(renderNewsMessage(news), interrupt.first),
           }),
       reportPost: (problem) => terminal.say(`${new Date().toISOString()} ${postText(problem)}\n`),
     });

@@ -333,12 +333,12 @@ class ViewReader {
     this.#skip("soa", "The SOA is the service's own; its address is taken over.", place);
   }
 
-  /** What DNSControl leaves alone. A pattern that has no counterpart becomes one that fits more: what is ignored cannot be deleted. */
+  /** What DNSControl leaves alone: an empty pattern fits all, as `*` does. A pattern that has no counterpart becomes one that fits more: what is ignored cannot be deleted. */
   #ignore(): JsonObject[] {
     const { domain, file } = this.#view;
     const patterns: JsonObject[] = [];
     for (const unmanaged of this.#list("unmanaged")) {
-      const [name, target] = ["label_pattern", "target_pattern"].map((key) => toGlob(textAt(unmanaged, key) ?? "*"));
+      const [name, target] = ["label_pattern", "target_pattern"].map((key) => toGlob(textAt(unmanaged, key) || "*"));
       if (name?.isWider === true || target?.isWider === true) {
         const detail = "`*` stands for what the pattern has beside stars, so that more is ignored";
         this.#collected.remark({ file, what: "`IGNORE`", detail, span: spanOf(file, unmanaged) });

@@ -121,6 +121,8 @@ export class Analysis {
     const { file, args } = this.#command;
     // Its stdout is not the protocol's.
     const child = spawn(file, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], serialization: "advanced" });
+    // Each question under way listens for its end.
+    child.setMaxListeners(0);
     const connection = createMessageConnection(new IPCMessageReader(child), new IPCMessageWriter(child));
     const running = { process: child, connection };
     // It sees the end of this process only between two computations.

@@ -24,6 +24,7 @@ import {
 } from "vscode-languageserver";
 import { type CancellationToken, createProtocolConnection, StreamMessageWriter } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
+import { MAX_FILE_BYTES } from "../manifest/limits.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { Analysis, type AnalystCommand, NoAnswer } from "./analysis.ts";
 import { complete, hover, namesOf } from "./completion.ts";
@@ -332,10 +333,10 @@ class Server {
     return [{ range: { start: { line: 0, character: 0 }, end: document.positionAt(text.length) }, newText: formatted }];
   }
 
-  /** Zone files are no manifests. */
+  /** Zone files are no manifests, and neither is what is too long to be read as one. */
   #manifest(uri: string): TextDocument | null {
     const document = this.#documents.get(uri);
-    if (document === undefined) return null;
+    if (document === undefined || document.getText().length > MAX_FILE_BYTES) return null;
     return document.languageId === "yaml" || /\.ya?ml$/i.test(uri) ? document : null;
   }
 

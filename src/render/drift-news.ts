@@ -1,6 +1,6 @@
 /** News of a watch as text for a terminal or a log, as JSON lines, and as a message of a webhook. */
 
-import { hasDrift, type WatchNews } from "../model/change.ts";
+import { type DriftObject, hasDrift, type WatchNews } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import { jsonText } from "../model/text.ts";
 import { createPaint } from "./change-lines.ts";
@@ -65,14 +65,22 @@ export function renderNewsJson(news: WatchNews, at: string): string {
 const MAX_MESSAGE_LINES = 30;
 const MAX_MESSAGE_COLUMNS = 200;
 
-/** The body of the POST: `{"text": "…"}`. */
+/** The body of the POST: `{"text": "…"}`. What nobody declared comes last: whoever can make objects could fill the lines with it. */
 export function renderNewsMessage(news: WatchNews, kinds: Kinds): string {
-  const lines = news.type === "unreadable" ? news.message.trimEnd().split("\n") : newsLines(news, 100, kinds);
+  const lines =
+    news.type === "unreadable"
+      ? news.message.trimEnd().split("\n")
+      : newsLines({ ...news, appeared: unexpectedLast(news.appeared) }, 100, kinds);
   const shown = lines.slice(0, MAX_MESSAGE_LINES).map((line) => cut(line, MAX_MESSAGE_COLUMNS));
   const more = lines.length - shown.length;
   const code = [...shown, ...(more === 0 ? [] : [`… and ${count(more, "more line", "more lines")}: tenon drift`])];
   const text = [headOf(news), ...(code.length === 0 ? [] : [`\`\`\`\n${code.map(asCode).join("\n")}\n\`\`\``])];
   return `${jsonText({ text: text.join("\n") })}\n`;
+}
+
+function unexpectedLast(objects: readonly DriftObject[]): DriftObject[] {
+  const isUnexpected = ({ status }: DriftObject): number => (status === "unexpected" ? 1 : 0);
+  return objects.toSorted((a, b) => isUnexpected(a) - isUnexpected(b));
 }
 
 function headOf(news: WatchNews): string {

@@ -20,6 +20,8 @@ export interface WatchOptions {
   readonly clock: Clock;
   /** Ends the watch. */
   readonly signal: AbortSignal;
+  /** Handles the system's signals as long as `work` takes: a post and the wait after it are one such stretch. Absent: the caller does so. */
+  handlingSignals?(work: () => Promise<void>): Promise<void>;
   readonly status: WatchStatus;
   print(news: WatchNews): void;
   /** Posts news elsewhere. @returns null if it arrived, else why not; then it is part of the next news. Absent: nothing is posted. */
@@ -33,7 +35,7 @@ export interface WatchOptions {
  * @returns null, or the first look if it failed
  */
 export async function watchDrift(options: WatchOptions): Promise<(Look & { readonly ok: false }) | null> {
-  const { clock, signal, status, everyMilliseconds } = options;
+  const { clock, signal, status, everyMilliseconds, handlingSignals = (work) => work() } = options;
   const reader = new Listener(null, true);
   const poster = new Poster(options);
   for (let isFirst = true; !signal.aborted; isFirst = false) {
@@ -45,8 +47,11 @@ export async function watchDrift(options: WatchOptions): Promise<(Look & { reado
     const news = reader.news(look);
     if (news !== null) options.print(news);
     reader.knows(look);
-    await poster.post(look);
-    await clock.sleep(started + everyMilliseconds - clock.now(), signal);
+    // A signal that came between two stretches would find no handler: the system would end the process, without an end in order.
+    await handlingSignals(async () => {
+      await poster.post(look);
+      await clock.sleep(started + everyMilliseconds - clock.now(), signal);
+    });
   }
   return null;
 }

@@ -193,6 +193,7 @@ describe("the options of a domain", () => {
         { label_pattern: "*", rType_pattern: "CNAME", target_pattern: "*.acm-validations.aws." },
         { label_pattern: "node?.{a,b}[0-9]", rType_pattern: "*" },
         { label_pattern: "a\\*b" },
+        { label_pattern: "", rType_pattern: "", target_pattern: "" },
         {},
       ],
       ignore_external_dns: true,
@@ -205,6 +206,7 @@ describe("the options of a domain", () => {
       { type: "CNAME", target: "*.acm-validations.aws." },
       { name: "node*.*" },
       { name: "a\\*b" },
+      { name: "*" },
       { name: "*" },
       { preset: "external-dns", txt_prefix: "extdns-" },
     ]);

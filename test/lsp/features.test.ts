@@ -285,3 +285,11 @@ test("formatting makes of a buffer what fmt makes of a file, and leaves a broken
   await ed.write(A, untidy.replace("[mail]", "[mail"));
   expect(await ed.connection.sendRequest("textDocument/formatting", params)).toEqual([]);
 });
+
+test("a text too long to be a manifest is neither formatted nor looked into", async () => {
+  const ed = await opened();
+  await ed.write(A, `${ZONE.replace("type:", "type:  ")}${`# ${"x".repeat(1021)}\n`.repeat(8 * 1024)}`);
+  expect(await ed.connection.sendRequest("textDocument/hover", ed.at(A, "soa_email", 2))).toBeNull();
+  const params = { textDocument: { uri: ed.uri(A) }, options: { tabSize: 2, insertSpaces: true } };
+  expect(await ed.connection.sendRequest("textDocument/formatting", params)).toBeNull();
+});

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { driftOf } from "../../src/plan/drift.ts";
 import { renderDriftJson } from "../../src/render/drift.ts";
-import { renderDriftMarkdown, renderDriftText } from "../../src/render/index.ts";
+import { renderDriftMarkdown, renderDriftText, renderNewsMessage } from "../../src/render/index.ts";
 import { MAX_BODY_CHARACTERS } from "./markdown/anatomy.ts";
 import { change, DKIM, everything, plan, record } from "./plans.ts";
 
@@ -82,6 +82,22 @@ describe("drift", () => {
     expect(shown).toBeGreaterThan(100);
     expect(markdown).toContain(`And ${12_000 - shown} more, for which there is no room here.`);
     expect(renderDriftText(found, PLAIN).split("\n")).toHaveLength(2 * 12_000 + 3);
+  });
+
+  it("as a message of a chat has what nobody declared last, where it leaves out lines", () => {
+    const foreign = Array.from({ length: 100 }, (_, index) =>
+      change(`domain/a.example/a${index}/A`, "domain_record", { before: record(`a${index}`, "A", "192.0.2.1") }),
+    );
+    const moved = change("domain/a.example/www/A", "domain_record", {
+      before: record("www", "A", "203.0.113.66"),
+      after: record("www", "A", "192.0.2.1"),
+    });
+    const found = driftOf(plan([...foreign, moved]));
+    const appeared = found.objects;
+    expect(appeared.findIndex(({ status }) => status === "changed")).toBe(100);
+    const message = renderNewsMessage({ type: "drift", drift: found, appeared, resolved: [], wasUnreadable: false });
+    const lines = (JSON.parse(message) as { text: string }).text.split("\n");
+    expect(lines[2]).toContain("changed     domain/a.example/www/A");
   });
 
   it("is the same bytes for the same plan, one object a line", () => {

@@ -171,3 +171,31 @@ test("an object whose drift is over is posted as such, also where it still lacks
   expect(found.printed).toEqual(["[]", "[+vpc/a changed, +vpc/b unadopted]", "[+vpc/a unadopted]"]);
   expect(found.posted).toEqual(["[+vpc/a changed]", "[-vpc/a]"]);
 });
+
+test("a post and the wait after it are one stretch in which signals are handled", async () => {
+  const end = new AbortController();
+  const events: string[] = [];
+  await watchDrift({
+    ...{ everyMilliseconds: EVERY_MILLISECONDS, signal: end.signal, status: new WatchStatus() },
+    clock: {
+      now: () => 0,
+      sleep: async () => {
+        events.push("wait");
+        if (events.length > 6) end.abort();
+      },
+    },
+    handlingSignals: async (work) => {
+      events.push("begin");
+      await work();
+      events.push("end");
+    },
+    look: async () => drift(object("vpc/a", "missing", String(events.length))),
+    print: () => undefined,
+    post: async () => {
+      events.push("post");
+      return null;
+    },
+  });
+  const stretch = ["begin", "post", "wait", "end"];
+  expect(events).toEqual([...stretch, ...stretch]);
+});

@@ -21,6 +21,17 @@ deny contains message if {
 	message := sprintf("%s: %s is in %s, which is not public", [resource.address, change.after.target, range])
 }
 
+# IPv4 addresses in the form of IPv6 reach nobody. OPA takes this range for all of IPv4, so it is asked of AAAA records only.
+deny contains message if {
+	some resource in input.resource_changes
+	resource.type == "domain_record"
+	change := intended(resource)
+	written(change)
+	change.after.type == "AAAA"
+	net.cidr_contains("::ffff:0:0/96", change.after.target)
+	message := sprintf("%s: %s is an IPv4 address in the form of IPv6", [resource.address, change.after.target])
+}
+
 deny contains message if {
 	some resource in input.resource_changes
 	resource.type == "vpc_subnet"

@@ -31,6 +31,12 @@ test_no_address_for_groups_of_hosts_may_come if {
 	}
 }
 
+test_no_ipv4_address_in_the_form_of_ipv6_may_come if {
+	after := {"type": "AAAA", "target": "::ffff:192.0.2.1", "ttl_sec": 0}
+	resource := {"address": "domain/a.example/www/AAAA", "type": "domain_record", "change": {"actions": ["create"], "before": null, "after": after}}
+	deny == {"domain/a.example/www/AAAA: ::ffff:192.0.2.1 is an IPv4 address in the form of IPv6"} with input as plan(resource)
+}
+
 test_a_record_that_goes_may_have_been_anything if {
 	before := {"type": "A", "target": "10.0.0.1", "ttl_sec": 300}
 	resource := {"address": "domain/a.example/www/A", "type": "domain_record", "change": {"actions": ["delete"], "before": before, "after": null}}
