@@ -18,6 +18,7 @@ import { compareText } from "../model/text.ts";
 import type { FleetAccount } from "./fleet-file.ts";
 import {
   type Activity,
+  activityKey,
   MAX_HEADLINE_CHARACTERS,
   pendingKey,
   Records,
@@ -35,10 +36,6 @@ const SILENT_MILLISECONDS = 3 * ALIVE_MILLISECONDS;
 const END_MILLISECONDS = 400;
 /** Records that are read at a time. */
 const READ_TOGETHER = 64;
-
-function activityKey(account: string): string {
-  return `activity/${account}`;
-}
 
 /** What a run has asked the service. */
 interface Sent {

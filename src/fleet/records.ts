@@ -466,6 +466,10 @@ export function stateKey(run: string, account: string): string {
   return `state/${run}/${account}`;
 }
 
+export function activityKey(account: string): string {
+  return `activity/${account}`;
+}
+
 /** @param name of the worker */
 export function workerKey(name: string): string {
   return `worker/${name}`;

@@ -13,7 +13,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ActivityRecorder, StatusReader, serveFleet, type WorkerEvent } from "../../src/fleet/index.ts";
 import { openStore } from "../../src/fleet/open-store.ts";
-import { pendingKey, Records, type RunRequest, requestKey } from "../../src/fleet/records.ts";
+import { activityKey, pendingKey, Records, type RunRequest, requestKey } from "../../src/fleet/records.ts";
 import { type FleetStore, parseStoreAddress } from "../../src/fleet/store.ts";
 import { accountState } from "../../src/render/fleet-status.ts";
 import { ended, expectPlain, type RunOptions, run, start } from "../cli/run.ts";
@@ -149,11 +149,13 @@ test("an account that came to something is not found waiting for the same run, a
   const store = await storeOf();
   const records = new Records(store);
   const outcome = { type: "ran", code: 0, headline: "no changes", text: "", markup: "plain", document: null } as const;
-  /** All that the worker says is written. */
+  /** All that the worker says is written: a recorder waits for a slow store only for a while. */
   const say = async (event: WorkerEvent): Promise<void> => {
     const recorder = new ActivityRecorder({ store, worker: "w:1", now: () => 1, ended: () => {} });
     recorder.report(event);
     await recorder.end();
+    const isRunning = async () => ((await records.read("activity", activityKey("a1"))).value?.running ?? null) !== null;
+    await expect.poll(isRunning, { timeout: 60_000 }).toBe(event.type === "begun");
   };
   await records.write("pending", pendingKey("a1"), { runs: [PENDING] }, 0);
   const begun = { type: "begun", account: "a1", request: REQUEST, run: PENDING.run } as const;

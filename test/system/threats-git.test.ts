@@ -58,20 +58,22 @@ async function pullRequest() {
 test("a base name that several refs or commits have is refused", async () => {
   const { cwd, options } = await pullRequest();
   const base = git(cwd, "rev-parse", "refs/remotes/origin/main");
-  const [capitals, described] = [base.slice(0, 12).toUpperCase(), `v1-2-g${base.slice(0, 12)}`];
+  // With a letter: digits have no capitals.
+  const short = base.slice(0, Math.max(12, base.search(/[a-f]/) + 1));
+  const [capitals, described] = [short.toUpperCase(), `v1-2-g${short}`];
   for (const ref of ["origin/main", "HEAD", capitals, described]
     .map((name) => `tags/${name}`)
-    .concat(`heads/${base.slice(0, 12)}`)) {
+    .concat(`heads/${short}`)) {
     git(cwd, "update-ref", `refs/${ref}`, git(cwd, "rev-parse", "refs/heads/main"));
   }
   for (const [name, meanings] of [
     ["origin/main", "refs/remotes/origin/main, refs/tags/origin/main"],
     [capitals, `commit ${capitals}, refs/tags/${capitals}`],
-    [described, `commit ${base.slice(0, 12)}, refs/tags/${described}`],
+    [described, `commit ${short}, refs/tags/${described}`],
     ["origin/main~0", "refs/remotes/origin/main, refs/tags/origin/main"],
     ["origin/main^{commit}", "refs/remotes/origin/main, refs/tags/origin/main"],
     ["HEAD~1", "HEAD, refs/tags/HEAD"],
-    [base.slice(0, 12), `commit ${base.slice(0, 12)}, refs/heads/${base.slice(0, 12)}`],
+    [short, `commit ${short}, refs/heads/${short}`],
   ] as const) {
     const { code, stdout, stderr } = await here(["plan", "--base", name], options);
     expect({ name, code, stdout }).toEqual({ name, code: 1, stdout: "" });
