@@ -74,9 +74,9 @@ const NOTHING: Diagnostic = {
   detail: "There is nothing to write a ticket about.",
 };
 
-// What is told, whatever file it comes from.
+// The problems that a ticket describes, whatever file they come from.
 
-interface Told {
+interface Problems {
   readonly items: readonly Item[];
   /** Host and port of the service; null if the file does not say. */
   readonly host: string | null;
@@ -98,7 +98,7 @@ interface Item {
   readonly count: number;
 }
 
-function compose({ items, host }: Told, { version, nowMilliseconds }: DraftContext): DraftResult {
+function compose({ items, host }: Problems, { version, nowMilliseconds }: DraftContext): DraftResult {
   const [first] = items;
   if (first === undefined) return { ok: false, diagnostic: NOTHING };
   const more = sumOf(items) - first.count;
@@ -168,14 +168,14 @@ function withIds(ids: ReadonlyMap<string, Json>): string {
 
 // From a plan: its blocked changes, with what blocks them.
 
-function readPlan({ changes }: SavedPlan): Told {
+function readPlan({ changes }: SavedPlan): Problems {
   const idOf = new Map(changes.map(({ key, id }) => [key, id]));
   const blockedRoots = new Set(changes.filter(({ blocked }) => blocked !== null).map(({ key }) => key));
   const items = changes.flatMap((change) => {
     const { blocked, root } = change;
     // What waits for another blocked change has no reason of its own, and a subnet has that of its VPC.
-    const isTold = blocked === null || blocked.type === "depends" || (root !== change.key && blockedRoots.has(root));
-    return isTold ? [] : [blockedItem(change, blocked, idOf)];
+    const isLeftOut = blocked === null || blocked.type === "depends" || (root !== change.key && blockedRoots.has(root));
+    return isLeftOut ? [] : [blockedItem(change, blocked, idOf)];
   });
   return { items, host: null };
 }
@@ -232,7 +232,7 @@ function linesOf(text: string): JsonObject[] | null {
   return lines;
 }
 
-function readLines(lines: readonly JsonObject[]): Told {
+function readLines(lines: readonly JsonObject[]): Problems {
   const ofType = (type: string) => lines.filter((line) => line["type"] === type);
   const report = ofType("report").at(-1);
   const places = [ofType("step-failed"), ofType("outcome"), objectsIn(report?.["steps"])];
