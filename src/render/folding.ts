@@ -95,10 +95,6 @@ export function entriesOf(groups: readonly GroupView[], context: FoldContext): E
   });
 }
 
-export function groupsIn(entry: Entry): readonly GroupView[] {
-  return entry.type === "one" ? [entry.group] : entry.groups;
-}
-
 /** Equal for groups that may share an entry; null: the group is shown by itself. */
 function foldKey(group: GroupView, context: FoldContext): string | null {
   if (context.marks.get(group.root) === null) return null;

@@ -55,11 +55,11 @@ export function renderNewsMessage(found: WatchNews): string {
 }
 
 /**
- * The plan for a GitHub comment or a GitLab note, newline-terminated. Changes for which a comment has no room are counted, and the text
- * says so.
+ * The plan for a GitHub comment or a GitLab note, newline-terminated. Changes for which there is no room are counted, and the text says so.
+ * @param maxCharacters UTF-16 code units, some thousands; absent: what a comment may have
  */
-export function renderPlanMarkdown(plan: Plan): string {
-  return documents.renderPlanMarkdown(plan, KINDS);
+export function renderPlanMarkdown(plan: Plan, maxCharacters?: number): string {
+  return documents.renderPlanMarkdown(plan, KINDS, maxCharacters);
 }
 
 /**
@@ -72,21 +72,22 @@ export function renderReportMarkdown(
   plan: Plan,
   verification: Verification | null,
   undone: Undone | null = null,
+  maxCharacters?: number,
 ): string {
-  return documents.renderReportMarkdown(report, plan, verification, undone, KINDS);
+  return documents.renderReportMarkdown(report, plan, verification, undone, KINDS, maxCharacters);
 }
 
 /** Within the size of a comment. Objects for which there is no room are counted. */
-export function renderDriftMarkdown(drift: Drift): string {
-  return documents.renderDriftMarkdown(drift, KINDS);
+export function renderDriftMarkdown(drift: Drift, maxCharacters?: number): string {
+  return documents.renderDriftMarkdown(drift, KINDS, maxCharacters);
 }
 
 /**
  * Reports that an apply was refused because its plan is not within the reviewed one.
  * @param extra changes that the reviewed plan does not show
  */
-export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
-  return documents.renderUnreviewedMarkdown(extra, KINDS);
+export function renderUnreviewedMarkdown(extra: readonly Change[], maxCharacters?: number): string {
+  return documents.renderUnreviewedMarkdown(extra, KINDS, maxCharacters);
 }
 
 // Pages are asked for seldom: what makes them is loaded then.

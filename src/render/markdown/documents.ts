@@ -37,8 +37,9 @@ import {
   withheldEntries,
   withheldHeading,
 } from "../view.ts";
-import { CODE_COLUMNS, composeWithin, type List, type Section } from "./comment.ts";
+import { composeWithin, type List, MAX_BODY_CHARACTERS, type Section } from "./comment.ts";
 import { codeSpan, summaryText, wholeSummaryText } from "./parts.ts";
+import { CODE_COLUMNS } from "./unit.ts";
 
 const MAX_NAME_COLUMNS = 200;
 /** Characters of changes that are compared to find what is alike: the zones of a large account, and no more of a hostile plan. */
@@ -46,12 +47,13 @@ const MAX_COMPARED_CHARACTERS: number = 16 * 1024 * 1024;
 const WHOLE_PLAN = "All of it: `tenon show PLAN`, or `--format json`.";
 
 /**
- * The plan for a GitHub comment or a GitLab note, newline-terminated, in at most `MAX_BODY_CHARACTERS` UTF-16 code units. Changes for which
- * there is no room are counted, and the text says so. Linear in the number of changes.
+ * The plan for a GitHub comment or a GitLab note, newline-terminated, in at most so many UTF-16 code units. Changes for which there is no
+ * room are counted, and the text says so. Linear in the number of changes.
  */
-export function renderPlanMarkdown(plan: Plan, kinds: Kinds): string {
+export function renderPlanMarkdown(plan: Plan, kinds: Kinds, maxCharacters: number = MAX_BODY_CHARACTERS): string {
   const view = viewPlan(plan, kinds);
   return composeWithin({
+    maxCharacters,
     head: planHead(plan, view),
     before: listsBefore(plan, view, kinds),
     sections: sectionsOf(plan),
@@ -246,7 +248,7 @@ export const OUTCOME_HEADINGS: Readonly<Record<Exclude<ChangeOutcome, "done">, s
 export const NOT_DONE = ["failed", "partial", "unknown", "skipped", "blocked"] as const;
 
 /**
- * Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units.
+ * Newline-terminated, at most so many UTF-16 code units.
  * @param plan the one that was applied
  * @param verification what nameservers answered afterwards; null: they were not asked
  * @param undone what was undone because of that; null: nothing had to be
@@ -257,9 +259,11 @@ export function renderReportMarkdown(
   verification: Verification | null,
   undone: Undone | null,
   kinds: Kinds,
+  maxCharacters: number = MAX_BODY_CHARACTERS,
 ): string {
   const left = leftovers(report);
   return composeWithin({
+    maxCharacters,
     head: reportHead(report, plan, left),
     before: [...outcomeLists(report, plan), notBegunList(report), noticeList(report)],
     sections: [{ heading: "Done", weight: 0, changes: doneChanges(report, plan) }],
@@ -273,6 +277,8 @@ export function renderReportMarkdown(
       ...(undone === null ? [] : undoneLists(undone)),
     ],
     foot: reportFoot(report, plan, left),
+    // What was not done is what a person must look at.
+    listsFirst: true,
   });
 }
 
@@ -386,12 +392,13 @@ const STATUSES = ["missing", "unexpected", "changed", "unadopted"] as const;
 /** Characters for each list where there is not room for all. */
 const SHARE_CHARACTERS = 14_000;
 
-/** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. Objects for which there is no room are counted. */
-export function renderDriftMarkdown(drift: Drift, kinds: Kinds): string {
+/** Newline-terminated, at most so many UTF-16 code units. Objects for which there is no room are counted. */
+export function renderDriftMarkdown(drift: Drift, kinds: Kinds, maxCharacters: number = MAX_BODY_CHARACTERS): string {
   const folded = foldedObjects(drift);
   const isFound = hasDrift(drift);
   const unadopted = unadoptedText(drift);
   return composeWithin({
+    maxCharacters,
     head: [`## ${isFound ? driftSummary(drift) : noDriftText(drift)}`],
     before: STATUSES.map((status) => listOf(status, folded, kinds)),
     sections: [],
@@ -416,11 +423,16 @@ function listOf(status: DriftStatus, folded: readonly Folded[], kinds: Kinds): L
 const ADVICE = "Nothing was done. Review a new plan: `tenon plan --out FILE`.";
 
 /**
- * Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units.
+ * Newline-terminated, at most so many UTF-16 code units.
  * @param extra changes that the reviewed plan does not show
  */
-export function renderUnreviewedMarkdown(extra: readonly Change[], kinds: Kinds): string {
+export function renderUnreviewedMarkdown(
+  extra: readonly Change[],
+  kinds: Kinds,
+  maxCharacters: number = MAX_BODY_CHARACTERS,
+): string {
   return composeWithin({
+    maxCharacters,
     head: ["## Refused: the plan is not within the reviewed one."],
     before: [
       {

@@ -82,8 +82,10 @@ describe("a report as markdown", () => {
     const { prose, fenced } = anatomyOf(text);
     const shown = fenced.filter((line) => line.startsWith("domain/")).length;
     expect(Number(/^And (\d+) more, for which there is no room here\.$/m.exec(prose)?.[1])).toBe(6_000 - shown);
-    expect(prose).toContain("- ·: 6000 added");
-    expect(prose).toContain("**6000 changes are shown as numbers only**");
+    expect(prose).toContain("<summary>·: 6000 added</summary>");
+    expect(prose).toMatch(/\*\*\d+ changes are shown as numbers only\*\*/);
+    // What failed weighs more than what was done.
+    expect(fenced.join("\n").indexOf("+ n")).toBeGreaterThan(30_000);
   });
 
   it("says of a refused apply what the reviewed plan does not show", () => {

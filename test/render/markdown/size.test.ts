@@ -45,8 +45,8 @@ describe("a comment on a large plan", () => {
     const changes = zones(1, 12_000, (index) => (index === 7_000 ? "delete" : "create"));
     const text = expectWhole(plan(changes));
     // What goes is what a reviewer must see.
-    expect(text).toContain("\n- host-7000 A 192.0.2.1\n  and 11999 to add, not shown here\n");
-    expect(statedIn(text)).toMatchObject({ lines: 1, counted: 11_999 });
+    expect(text).toMatch(/\n- host-7000 +A 192\.0\.2\.1\n {2}and \d+ to add, not shown here\n/);
+    expect(statedIn(text).lines).toBeGreaterThan(1_500);
   });
 
   it("counts what it has no room for, of a thousand zones", () => {
@@ -108,16 +108,21 @@ describe("a comment on a large plan", () => {
       origin: index < 1500 ? ("already-pending" as const) : ("this-change" as const),
     }));
     const text = expectWhole(plan(changes, { base: { name: "main", withdrawn: [] } }));
-    expect(text).toMatch(/### Already pending: 1500 to add\n\n- `domain zone-0\.example`: 1500 to add\n/);
-    expect(text).toContain("host-1499 A 192.0.2.2");
+    const [pending = "", own = ""] = [...text.split("### ")].reverse();
+    expect(pending).toMatch(/^Already pending: 1500 to add\n[\s\S]* {2}and \d+ to add, not shown here\n/);
+    expect(own).toMatch(/^This change: 1500 to add\n/);
+    expect(own).toContain("host-1499 A 192.0.2.2");
+    expect(own).not.toContain("not shown here");
   });
 
-  it("prefers where something goes to where nothing does", () => {
+  it("shows what goes before what is new, wherever it is, and what is new of each zone", () => {
     const first = zones(1, 2000);
-    const second = zones(2, 1500, (index) => (index === 0 ? "delete" : "create")).slice(1500);
+    const second = zones(2, 1500, (index) => (index === 1_499 ? "delete" : "create")).slice(1500);
     const text = expectWhole(plan([...first, ...second]));
-    expect(text).toMatch(/^- `domain zone-0\.example`: 2000 to add$/m);
-    expect(text).toContain("+ host-1499 A 192.0.2.2");
+    expect(text).toMatch(/^- host-1499 A 192\.0\.2\.1$/m);
+    const [one, other] = text.split("zone-1.example").map((part) => part.match(/^\+ host/gm)?.length ?? 0);
+    expect(one).toBeGreaterThan(1_000);
+    expect(other).toBeGreaterThan(1_000);
   });
 
   it("takes eight times the work for eight times the zones", async () => {
@@ -162,6 +167,127 @@ describe("a comment on a large plan", () => {
     const text = renderPlanMarkdown(plan(zones(1, 3), { warnings: [...warnings, ...warnings] }));
     expect(text.length).toBeLessThanOrEqual(MAX_BODY_CHARACTERS);
     expect(text.length).toBeGreaterThan(MAX_BODY_CHARACTERS - 500);
+  });
+});
+
+/** An update of the TTL only, or of the target as well. */
+function altered(zone: string, index: number, target = "192.0.2.1"): Change {
+  const name = `host-${String(index).padStart(4, "0")}`;
+  const [before, after] = [record(name, "A", "192.0.2.1"), { ...record(name, "A", target), ttl_sec: 3_600 }];
+  return change(`domain/${zone}/${name}/A`, "domain_record", { before, after });
+}
+
+const TARGET = "203.0.113.66";
+
+describe("one grave change among very many", () => {
+  it.each([1_600, 5_000])("has its line among %d changes of a TTL in one zone", (records) => {
+    const at = records - 3;
+    const changes = Array.from({ length: records }, (_, index) =>
+      altered("a.example", index, index === at ? TARGET : undefined),
+    );
+    const text = expectWhole(plan(changes));
+    expect(text).toMatch(new RegExp(`^! host-${at} A 192\\.0\\.2\\.1 → 203\\.0\\.113\\.66 ttl default → 3600$`, "m"));
+    expect(text).toMatch(/\n {2}and \d+ to change, not shown here\n/);
+    // As many as fit.
+    expect(text.length).toBeGreaterThan(MAX_BODY_CHARACTERS - 2_500);
+  });
+
+  it("comes in the order of gravity: what goes, other values, blocked, TTL, new", () => {
+    const many = (doing: Doing, from: number, target = TARGET): Change[] =>
+      Array.from({ length: 400 }, (_, index) => recordChange("a.example", from + index, doing, target));
+    const ttl = Array.from({ length: 400 }, (_, index) => altered("a.example", index));
+    const graver: Change[][] = [
+      many("create", 10_000),
+      ttl,
+      many("blocked", 20_000),
+      many("update", 30_000),
+      many("delete", 40_000),
+    ];
+    const signs = [/^\+ host/gm, /^! host.* ttl default/gm, /^# \+ host/gm, /^! host.*66$/gm, /^- host/gm];
+    const text = expectWhole(plan(graver.flat()));
+    const shown = signs.map((sign) => text.match(sign)?.length ?? 0);
+    expect(shown.slice(2)).toEqual([400, 400, 400]);
+    expect(shown[0]).toBe(0);
+    expect(shown[1]).toBeGreaterThan(100);
+  });
+
+  it("has its line beside a zone of ten thousand as grave changes", () => {
+    const flood = Array.from({ length: 10_000 }, (_, index) => altered("a.example", index, "192.0.2.7"));
+    const few = Array.from({ length: 5 }, (_, index) => altered("b.example", index, `203.0.113.${index}`));
+    const text = expectWhole(plan([...flood, ...few]));
+    for (const index of few.keys()) expect(text).toContain(`→ 203.0.113.${index} `);
+    expect(statedIn(text).lines).toBeGreaterThan(700);
+  });
+
+  it("has its line beside 2,000 other zones, where nothing but their numbers would fill the comment", () => {
+    const flood = zones(2_000, 3);
+    const text = expectWhole(plan([...flood, altered("zzz.example", 1, TARGET)]));
+    expect(text).toContain(`→ ${TARGET} `);
+  });
+
+  it("has its line beside 1,200 zones alike, whose names would fill half of the comment", () => {
+    const alike = Array.from({ length: 1_200 }, (_, index) =>
+      Array.from({ length: 4 }, (_, name) => recordChange(`parked-${index}.example`, name, "create", "192.0.2.2")),
+    ).flat();
+    const grave = Array.from({ length: 800 }, (_, index) => altered("zzz.example", index, `203.0.113.${index}`));
+    const text = renderPlanMarkdown(plan([...alike, ...grave]));
+    expect(text).toSatisfy(fits);
+    for (const index of grave.keys()) expect(text).toContain(`→ 203.0.113.${index} `);
+    expect(text).toContain("parked-0.example, parked-1.example");
+  });
+
+  it.each([
+    ["60,000 characters without a column", `a${"\u0301".repeat(60_000)}`],
+    ["110 backticks", `${"`".repeat(110)}`],
+    ["20,000 backticks", `${"`".repeat(20_000)}`],
+  ])("has its line beside a value of %s", (_, value) => {
+    const [before, after] = [record("a", "TXT", "x"), record("a", "TXT", value)];
+    const hostile = change("domain/a.example/a/TXT", "domain_record", { before, after });
+    const others = Array.from({ length: 1_600 }, (_, index) =>
+      altered("a.example", index, index === 1_599 ? TARGET : undefined),
+    );
+    const text = expectWhole(plan([hostile, ...others]));
+    expect(text).toContain(`→ ${TARGET} `);
+    expect(statedIn(text).lines).toBeGreaterThan(800);
+  });
+
+  it("is shown of what goes together: 1,250 subnets of five networks have names", () => {
+    const subnet = (vpc: string, index: number): Change =>
+      change(`vpc/${vpc}/subnet-of-the-branch-office-${index}`, "vpc_subnet", {
+        before: { label: `subnet-of-the-branch-office-${index}`, ipv4: `10.0.${index % 250}.0/24` },
+        labels: [],
+      });
+    const changes = ["a", "b", "c", "d", "e"].flatMap((vpc) => [
+      change(`vpc/${vpc}`, "vpc", { before: { label: vpc } }),
+      ...Array.from({ length: 250 }, (_, index) => subnet(vpc, index)),
+    ]);
+    const text = expectWhole(plan(changes));
+    expect(text.match(/^- vpc [a-e]$/gm)).toHaveLength(5);
+    expect(statedIn(text).lines).toBeGreaterThan(900);
+    expect(text).toMatch(/\n {2}and \d+ to destroy, not shown here\n/);
+  });
+
+  it.each([16_000, 5_000])("has its line in %d characters, too, beside all that a plan says", (most) => {
+    const changes = Array.from({ length: 1_201 }, (_, index) =>
+      index === 700 ? altered("a.example", index, TARGET) : recordChange("a.example", index, "create", "192.0.2.2"),
+    );
+    const warnings = changes.map(({ key }) => ({ code: "x", severity: "warning" as const, summary: key, detail: "" }));
+    const text = renderPlanMarkdown(plan(changes, { warnings, refusals: warnings.slice(0, 100) }), most);
+    expect(text.length).toBeLessThanOrEqual(most);
+    expect(text.length).toBeGreaterThan(most * 0.6);
+    expect(text).toContain(`→ ${TARGET} `);
+    expect(text).toContain("for which there is no room here.");
+  });
+
+  it("takes eight times the work for eight times the changes of one zone, and of many of which each is large", async () => {
+    const inOne = (count: number): Change[] =>
+      Array.from({ length: count }, (_, index) => altered("a.example", index, index % 2 === 0 ? TARGET : undefined));
+    expect(await growth(1_000, 8, (count) => renderPlanMarkdown(plan(inOne(count))))).toBeLessThan(9);
+    const inMany = (count: number): Change[] =>
+      Array.from({ length: count }, (_, zone) =>
+        Array.from({ length: 100 }, (_, index) => altered(`zone-${zone}.example`, index, `192.0.2.${zone}`)),
+      ).flat();
+    expect(await growth(20, 8, (count) => renderPlanMarkdown(plan(inMany(count))))).toBeLessThan(9);
   });
 });
 
