@@ -5,10 +5,10 @@ import { readRegular } from "../files/files.ts";
 import type { FleetAccount } from "../fleet/index.ts";
 import { type ClientApi, SERVICES } from "../index.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { FleetCommand, Ran } from "../model/fleet.ts";
+import { type FleetCommand, type Ran, SHORTER_CHARACTERS } from "../model/fleet.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { Secret } from "../model/secret.ts";
-import { codeBlock } from "../render/markdown/parts.ts";
+import { codeBlock, codeBlockWithin } from "../render/markdown/parts.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { WithClient } from "./connection.ts";
@@ -180,12 +180,25 @@ function environmentOf(
 const HIDDEN = /^(?:OTEL_|TENON_(?!DEBUG$)|GITHUB_STEP_SUMMARY$)/;
 const SERVICE_TOKENS: ReadonlySet<string> = new Set(SERVICES.map(({ tokenVariable }) => tokenVariable));
 
+interface Piece {
+  /** Whether it was printed, not said. */
+  readonly isResult: boolean;
+  text: string;
+  /** Makes the same in fewer characters, if it is markdown; null: it is plain text. */
+  readonly shorten: ((maxCharacters: number) => string) | null;
+}
+
+/** Of a shorter form, what was said has this part at most, where something was printed, too. */
+const SAID_PART = 0.25;
+/** The lines around a code block. */
+const AROUND_BLOCK_CHARACTERS = 3;
+
 /** Keeps what a command prints and says, and its JSON document. */
 class Capture {
   readonly terminal: Terminal;
   readonly #markup: Ran["markup"];
   /** What was printed as results, and what was said: of markdown only the first is. */
-  readonly #pieces: { readonly isResult: boolean; text: string }[] = [];
+  readonly #pieces: Piece[] = [];
   #document: string | null = null;
   #holdsToken = false;
   #token: string;
@@ -215,6 +228,7 @@ class Capture {
       messages: { ...outer.messages, isTerminal: false },
       results: { ...outer.results, isTerminal: false },
       print: (text) => this.#keep(text, true),
+      printMarkdown: (make) => void this.#pieces.push({ isResult: true, text: make(), shorten: make }),
       say: (text) => this.#keep(text, false),
       document: (parts, token) => {
         const text = [...parts].join("");
@@ -230,8 +244,8 @@ class Capture {
 
   #keep(text: string, isResult: boolean): void {
     const last = this.#pieces.at(-1);
-    if (last?.isResult === isResult) last.text += text;
-    else this.#pieces.push({ isResult, text });
+    if (last?.isResult === isResult && last.shorten === null) last.text += text;
+    else this.#pieces.push({ isResult, text, shorten: null });
   }
 
   /** Messages are plain text: in markdown they stand in code, as results do that quote others. */
@@ -240,6 +254,33 @@ class Capture {
     return this.#pieces
       .map(({ isResult, text }) => (isResult ? text : `\n${codeBlock(text.trimEnd().split("\n"), "text")}\n\n`))
       .join("");
+  }
+
+  /** Forms of the text that have fewer characters. */
+  #shorter(text: string): string[] {
+    if (this.#markup === "plain") return [];
+    const forms = SHORTER_CHARACTERS.filter((most) => text.length > most).map((most) => this.#within(most));
+    return forms.filter((form, index) => form.length <= (SHORTER_CHARACTERS[index] ?? 0));
+  }
+
+  /** What was printed is made anew in the room that is left; of what was said the first lines are shown. */
+  #within(maxCharacters: number): string {
+    const said = this.#pieces.filter(({ isResult }) => !isResult);
+    let results = this.#pieces.length - said.length;
+    const saidCharacters = Math.floor((maxCharacters * (results === 0 ? 1 : SAID_PART)) / Math.max(said.length, 1));
+    const blocks = new Map(said.map((piece) => [piece, blockWithin(piece.text, saidCharacters)]));
+    let left = [...blocks.values()].reduce((sum, block) => sum - block.length, maxCharacters);
+    const texts = this.#pieces.map((piece) => {
+      const block = blocks.get(piece);
+      if (block !== undefined) return block;
+      const share = Math.floor(left / results);
+      const isShort = piece.text.length <= share;
+      const text = isShort ? piece.text : (piece.shorten?.(share) ?? blockWithin(piece.text, share));
+      left -= text.length;
+      results -= 1;
+      return text;
+    });
+    return texts.join("");
   }
 
   outcome(command: FleetCommand, code: ExitCode): Ran {
@@ -253,13 +294,20 @@ class Capture {
     const failed = first === undefined ? null : `error: ${first["summary"]}${others}`;
     const done = isJsonObject(parsed) ? HEADLINES[command](parsed) : null;
     const headline = (code === EXIT.done || code === EXIT.pending ? done : (failed ?? done)) ?? `ended with ${code}`;
-    const text = QUIET.has(headline) ? "" : secret.hide(this.#text());
+    const whole = QUIET.has(headline) ? "" : this.#text();
+    const text = secret.hide(whole);
     const [type, markup] = ["ran", this.#markup] as const;
-    if (!this.#holdsToken) return { type, code, headline, text, markup, document };
+    const forms = this.#shorter(whole).map((form) => secret.hide(form));
+    const shorter = forms.length === 0 ? {} : { shorter: forms };
+    if (!this.#holdsToken) return { type, code, headline, text, ...shorter, markup, document };
     // As with --json-into: what was found weighs less than that it cannot be kept.
     const worse = code === EXIT.done || code === EXIT.pending ? EXIT.error : code;
-    return { type, code: worse, headline: TOKEN_IN_DOCUMENT, text, markup, document: null };
+    return { type, code: worse, headline: TOKEN_IN_DOCUMENT, text, ...shorter, markup, document: null };
   }
+}
+
+function blockWithin(text: string, maxCharacters: number): string {
+  return `\n${codeBlockWithin(text, maxCharacters - AROUND_BLOCK_CHARACTERS)}\n\n`;
 }
 
 const TOKEN_IN_DOCUMENT = "error: what was found holds the account's token: take it out, and revoke it";

@@ -331,11 +331,12 @@ const SIGNED = /([?&](?:X-Amz-(?:Signature|Credential|Security-Token)|Signature|
 function redacted(outcome: Ran, token: string): Ran {
   const secret = new Secret(token);
   const hide = (text: string): string => secret.hide(text).replace(SIGNED, "$1[redacted]");
-  const { headline, text, document } = outcome;
+  const { headline, text, shorter, document } = outcome;
   return {
     ...outcome,
     headline: hide(headline),
     text: hide(text),
+    ...(shorter === undefined ? {} : { shorter: shorter.map(hide) }),
     document: document === null ? null : hide(document),
   };
 }

@@ -17,21 +17,21 @@ import type { Terminal } from "./terminal.ts";
 
 /** @param token that must not be in a file with the plan, in its page, or in its markdown; undefined: there is none */
 export async function showPlan(terminal: Terminal, plan: Plan, format: Format, token?: string): Promise<void> {
-  for (const text of planText(terminal, plan, format, token)) terminal.print(text);
+  for (const text of planText(terminal, plan, format)) terminal.print(text);
+  if (format === "markdown") giveMarkdown(terminal, markdownOf(plan), token);
   terminal.document?.(renderPlanJsonParts(plan), token);
   await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
 }
 
-function planText(terminal: Terminal, plan: Plan, format: Format, token: string | undefined): Iterable<string> {
+function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<string> {
   switch (format) {
     case "text":
       return [renderPlanText(plan, terminal.results)];
     case "json":
       return renderPlanJsonParts(plan);
     case "markdown":
-      return [withoutToken((hide) => renderPlanMarkdown(hide(plan)), token)];
     case "html":
-      // `withPage` prints it.
+      // `showPlan` prints the one, and `withPage` the other.
       return [];
   }
 }
@@ -52,14 +52,26 @@ export function printJson(terminal: Terminal, format: Format, make: () => string
 
 const VARIABLE = "GITHUB_STEP_SUMMARY";
 
-/** Makes markdown, newline-terminated, of data that it has passed through `hide`, which takes the token out. */
-export type Markdown = (hide: <Data>(data: Data) => Data) => string;
+/**
+ * Makes markdown, newline-terminated, of data that it has passed through `hide`, which takes the token out. `maxCharacters`: UTF-16 code
+ * units; undefined: as many as a comment may have.
+ */
+export type Markdown = (hide: <Data>(data: Data) => Data, maxCharacters?: number) => string;
+
+export function markdownOf(plan: Plan): Markdown {
+  return (hide, maxCharacters) => renderPlanMarkdown(hide(plan), maxCharacters);
+}
 
 /** Comments and summaries are made to be passed on. @param token undefined: there is none */
-function withoutToken(markdown: Markdown, token: string | undefined): string {
-  if (token === undefined) return markdown((data) => data);
+function withoutToken(markdown: Markdown, token: string | undefined, maxCharacters?: number): string {
+  if (token === undefined) return markdown((data) => data, maxCharacters);
   const secret = new Secret(token);
-  return secret.hide(markdown((data) => secret.hideIn(data)));
+  return secret.hide(markdown((data) => secret.hideIn(data), maxCharacters));
+}
+
+function giveMarkdown(terminal: Terminal, markdown: Markdown, token: string | undefined): void {
+  if (terminal.printMarkdown === undefined) terminal.print(withoutToken(markdown, token));
+  else terminal.printMarkdown((maxCharacters) => withoutToken(markdown, token, maxCharacters));
 }
 
 /**
@@ -89,7 +101,7 @@ export async function printMarkdown(
   markdown: Markdown,
   token: string | undefined,
 ): Promise<void> {
-  if (format === "markdown") terminal.print(withoutToken(markdown, token));
+  if (format === "markdown") giveMarkdown(terminal, markdown, token);
   await writeGithubSummary(terminal, markdown, token);
 }
 

@@ -23,7 +23,6 @@ import {
 import { dateOf } from "../model/annotations.ts";
 import type { JournalledRun } from "../model/journal.ts";
 import type { Live, Snapshot } from "../model/live.ts";
-import { renderPlanMarkdown } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { BaseRequest, OpenedBase } from "./base.ts";
 import { needDialect, resolveDialect, type WithClient, withReader } from "./connection.ts";
@@ -31,7 +30,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import type { ChangedSinceFlags, PlanFlags, UndoFlags } from "./flags.ts";
 import { hearSignals } from "./interrupt.ts";
 import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
-import { printMarkdown } from "./output.ts";
+import { markdownOf, printMarkdown } from "./output.ts";
 import { Meter, Progress } from "./progress.ts";
 import { load, openProject } from "./project.ts";
 import { openSnapshotFile } from "./reviewed-plan.ts";
@@ -210,7 +209,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
 
 async function refused({ terminal, project, flags, token }: PlanSession, plan: Plan): Promise<Planned> {
   sayDiagnostics(terminal, plan.refusals, project.sources);
-  await printMarkdown(terminal, flags.format, (hide) => renderPlanMarkdown(hide(plan)), token);
+  await printMarkdown(terminal, flags.format, markdownOf(plan), token);
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 

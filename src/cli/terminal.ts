@@ -18,6 +18,11 @@ export interface Terminal {
   print(text: string): void;
   say(text: string): void;
   /**
+   * Called in place of `print` with what makes a text of markdown, where forms of it are kept that are shorter.
+   * @param make of at most so many UTF-16 code units; undefined: as many as a comment may have
+   */
+  printMarkdown?(make: (maxCharacters?: number) => string): void;
+  /**
    * Called with the document of `--format json` where `--json-into` wants it beside what is printed; the last one counts.
    * @param token that must not be in it; undefined: there is none
    */

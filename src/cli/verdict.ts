@@ -4,7 +4,6 @@ import { type Change, findUnreviewed, type Plan, type Report, summarise } from "
 import {
   renderGuardsText,
   renderPlanHtml,
-  renderPlanMarkdown,
   renderPlanText,
   renderReportHtml,
   renderReportMarkdown,
@@ -15,7 +14,7 @@ import { renderPlanEventJson, renderRefusalJson, renderReportJson } from "../ren
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, Format } from "./flags.ts";
-import { givePage, pageLook, printJson, printMarkdown } from "./output.ts";
+import { givePage, markdownOf, pageLook, printJson, printMarkdown } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
@@ -61,20 +60,20 @@ export async function printRunVerdict(
     case "unreviewed":
       sayUnreviewed(terminal, verdict.extra);
       printJson(terminal, format, () => renderRefusalJson(plan, "unreviewed", verdict.extra), token);
-      await printMarkdown(terminal, format, (hide) => renderUnreviewedMarkdown(hide(verdict.extra)), token);
+      await printMarkdown(terminal, format, (hide, most) => renderUnreviewedMarkdown(hide(verdict.extra), most), token);
       await givePage(terminal, () => renderPlanHtml(plan, { ...pageLook(terminal), unreviewed: verdict.extra }), token);
       return EXIT.unreviewed;
     case "guarded":
       if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
       sayRefused(terminal, "refused; nothing was done");
       printJson(terminal, format, () => renderRefusalJson(plan, "consent"), token);
-      await printMarkdown(terminal, format, (hide) => renderPlanMarkdown(hide(plan)), token);
+      await printMarkdown(terminal, format, markdownOf(plan), token);
       await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
       return EXIT.refused;
     case "blocked":
       sayBlocked(terminal, plan);
       printJson(terminal, format, () => renderRefusalJson(plan, "blocked"), token);
-      await printMarkdown(terminal, format, (hide) => renderPlanMarkdown(hide(plan)), token);
+      await printMarkdown(terminal, format, markdownOf(plan), token);
       await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
       return EXIT.refused;
     case "idle":
@@ -83,7 +82,7 @@ export async function printRunVerdict(
       await printMarkdown(
         terminal,
         format,
-        (hide) => renderReportMarkdown(idleReport(hide(plan)), hide(plan), null),
+        (hide, most) => renderReportMarkdown(idleReport(hide(plan)), hide(plan), null, null, most),
         token,
       );
       await givePage(terminal, () => renderReportHtml(idleReport(plan), plan, null, pageLook(terminal)), token);

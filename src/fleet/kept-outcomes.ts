@@ -3,7 +3,7 @@
  * one of them comes to on a worker is bounded by what a record may have.
  */
 
-import type { Ran } from "../model/fleet.ts";
+import { type Ran, SHORTER_CHARACTERS } from "../model/fleet.ts";
 import { shellWord } from "../model/text.ts";
 import { MAX_LINE_CHARACTERS } from "./records.ts";
 import { MAX_RECORD_OCTETS } from "./store.ts";
@@ -12,8 +12,8 @@ import { MAX_RECORD_OCTETS } from "./store.ts";
 const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;
 /** So many characters are left of a text that is cut. */
 const MAX_CUT_CHARACTERS = 16 * 1024;
-/** What else is in a record of an outcome: the headline, and what the worker says beside it. */
-const MAX_AROUND_OCTETS = 128 * 1024;
+/** What else is in a record of an outcome: the headline, the shorter forms of the text, and what the worker says beside it. */
+const MAX_AROUND_OCTETS = 256 * 1024;
 /** What is added to a headline, at most. */
 const MAX_NOTE_CHARACTERS = 400;
 /** UTF-8 in JSON: a control character is written as six. */
@@ -70,6 +70,9 @@ export function fitOutcome(name: string, outcome: Ran, maxOctets: number = MAX_R
   let fitted = isLong
     ? { ...outcome, headline: headline.slice(0, MAX_LINE_CHARACTERS - MAX_NOTE_CHARACTERS) }
     : outcome;
+  // What is hidden in a text may make it longer.
+  const forms = outcome.shorter?.filter(({ length }) => length <= (SHORTER_CHARACTERS[0] ?? 0));
+  if (forms !== undefined && forms.length !== outcome.shorter?.length) fitted = { ...fitted, shorter: forms };
   const most = `a worker may report ${maxOctets.toLocaleString("en")} octets of an account`;
   const whole = `Without --queue, --select ${shellWord(`name=${name}`)} shows it whole`;
   while (!fits(fitted, maxOctets) && longestOf(fitted) > 2 * MAX_CUT_CHARACTERS)
@@ -91,16 +94,20 @@ interface CutNote {
 
 /** Of text and document the longer one. What a JSON document says is not in its beginning: it is left out as a whole. */
 function cutLonger(outcome: Ran, { most, whole }: CutNote): Ran {
-  const { text, document, markup, headline } = outcome;
+  const { text, shorter, document, markup, headline } = outcome;
   if (document !== null && document.length > text.length)
     return { ...outcome, document: null, headline: `${headline} (its document is left out: ${most})` };
   const note = `This text is cut: it has ${text.length.toLocaleString("en")} characters, and ${most}. ${whole}.\n`;
   // Markdown that is cut could end within code, and what others wrote must not stand outside of it.
-  return { ...outcome, text: markup === "markdown" ? note : `${headOf(text)}\n${note}` };
+  const [form] = shorter ?? [];
+  return {
+    ...outcome,
+    text: markup === "markdown" ? `${form === undefined ? "" : `${form}\n`}${note}` : `${headOf(text)}\n${note}`,
+  };
 }
 
-function charactersOf({ text, document }: Pick<Ran, "text" | "document">): number {
-  return text.length + (document?.length ?? 0);
+function charactersOf({ text, shorter = [], document }: Pick<Ran, "text" | "shorter" | "document">): number {
+  return shorter.reduce((sum, form) => sum + form.length, text.length + (document?.length ?? 0));
 }
 
 function longestOf({ text, document }: Ran): number {

@@ -13,6 +13,7 @@ import {
   MAX_SCHEDULE_SECONDS,
   type Ran,
   type RunningAccount,
+  SHORTER_CHARACTERS,
   type WorkerTotals,
 } from "../model/fleet.ts";
 import type { JsonObject } from "../model/resource.ts";
@@ -196,7 +197,7 @@ const REQUEST = exactly({
   documents: flag,
 });
 
-const OUTCOME = exactly({
+const OUTCOME_KEYS: JsonObject = {
   type: { const: "ran" },
   code: exitCode,
   headline: line,
@@ -204,7 +205,15 @@ const OUTCOME = exactly({
   // The record is measured as a whole: to count characters takes as long as to read it once more.
   text: { type: "string" },
   document: { type: ["string", "null"] },
-});
+};
+
+const OUTCOME: JsonObject = {
+  ...exactly(OUTCOME_KEYS),
+  properties: {
+    ...OUTCOME_KEYS,
+    shorter: { type: "array", maxItems: SHORTER_CHARACTERS.length, items: { type: "string" } },
+  },
+};
 
 const SHAPES: Readonly<Record<keyof Kinds, JsonObject>> = {
   request: REQUEST,
@@ -424,13 +433,19 @@ const HUE = /\[3\dm$/;
 
 /** What a worker reported, as it may be printed: whoever can write to the store must be able neither to steer a terminal nor to break a document. */
 export function printable(outcome: Ran): Ran {
-  const pieces = outcome.text.split(COLOUR);
+  const { text, shorter } = outcome;
+  const document = isJson(outcome.document) ? visibleJson(withoutTabs(outcome.document)) : null;
+  const forms = shorter === undefined ? {} : { shorter: shorter.map(printableText) };
+  return { ...outcome, text: printableText(text), ...forms, document };
+}
+
+function printableText(from: string): string {
+  const pieces = from.split(COLOUR);
   const text = pieces.map((piece, index) => (index % 2 === 1 ? piece : escapeLines(piece))).join("");
   const signs = pieces.filter((_, index) => index % 2 === 1);
   const last = (kind: RegExp): string | undefined => signs.findLast((sign) => kind.test(sign));
   const isOpen = [last(WEIGHT) ?? ENDS.weight, last(HUE) ?? ENDS.colour].join("") !== ENDS.weight + ENDS.colour;
-  const document = isJson(outcome.document) ? visibleJson(withoutTabs(outcome.document)) : null;
-  return { ...outcome, text: isOpen ? `${text}${NO_COLOUR}` : text, document };
+  return isOpen ? `${text}${NO_COLOUR}` : text;
 }
 
 function escapeLines(text: string): string {

@@ -19,9 +19,14 @@ export interface Ran {
   readonly text: string;
   /** `markdown`: what others wrote stands in `text` within code only. `plain`: it stands anywhere. */
   readonly markup: "plain" | "markdown";
+  /** Forms of `text` for where there is not room for all of it, in the same markup, the longest first. Absent: there are none. */
+  readonly shorter?: readonly string[];
   /** The JSON document of the command; null if it made none. */
   readonly document: string | null;
 }
+
+/** UTF-16 code units that the shorter forms of a text in markdown may have: many accounts share the room of a comment. */
+export const SHORTER_CHARACTERS: readonly number[] = [16_000, 5_000];
 
 export type AccountOutcome = Ran | { readonly type: "not-run"; readonly reason: NotRunReason };
 

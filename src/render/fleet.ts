@@ -1,8 +1,8 @@
 /** What came of a command for a fleet, as text, markdown and JSON: a line for each account, equal ones as one, and the details below. */
 
-import type { AccountResult, FleetReport, NotRunReason } from "../model/fleet.ts";
+import { type AccountResult, type FleetReport, type NotRunReason, SHORTER_CHARACTERS } from "../model/fleet.ts";
 import { compareNatural, groupBy, jsonText } from "../model/text.ts";
-import { codeBlock, codeSpan, fold, htmlCode, isInertMarkdown } from "./markdown/parts.ts";
+import { codeBlock, codeBlockWithin, codeSpan, fold, htmlCode, isInertMarkdown } from "./markdown/parts.ts";
 import { columnsOf, escapeText, hang, padded, usableWidth, wrap } from "./terminal.ts";
 import { count } from "./view.ts";
 
@@ -75,18 +75,25 @@ export function* renderFleetTextParts(
 interface Detail {
   readonly names: readonly string[];
   readonly text: string;
+  /** Shorter forms of the text, the longest first. */
+  readonly shorter: readonly string[];
   readonly markup: "plain" | "markdown";
 }
 
 /** Nothing of accounts for which there is nothing to say beyond their line. */
 function detailsOf({ accounts }: FleetReport): Detail[] {
   const saying = accounts.flatMap(({ name, outcome }) =>
-    outcome.type === "ran" && outcome.text !== "" ? [{ name, text: outcome.text, markup: outcome.markup }] : [],
+    outcome.type === "ran" && outcome.text !== "" ? [{ name, ...outcome }] : [],
   );
   const sorted = saying.toSorted((a, b) => compareNatural(a.name, b.name));
-  return [...groupBy(sorted, ({ text }) => text)].map(([text, group]) => {
+  // A forged report with the text of another account must not bring its own shorter forms.
+  const same = groupBy(sorted, ({ text, shorter = [] }) =>
+    shorter.length === 0 ? text : [text, ...shorter].join("\0"),
+  );
+  return [...same.values()].map((group) => {
     const isMarkdown = group.every(({ markup }) => markup === "markdown");
-    return { names: group.map(({ name }) => name), text, markup: isMarkdown ? "markdown" : "plain" };
+    const { text = "", shorter = [] } = group[0] ?? {};
+    return { names: group.map(({ name }) => name), text, shorter, markup: isMarkdown ? "markdown" : "plain" };
   });
 }
 
@@ -147,8 +154,12 @@ export function* renderFleetJsonParts({ command, accounts }: FleetReport): Gener
 
 /** Of a comment: GitHub and GitLab take more, and text that a service escapes grows. */
 const MAX_COMMENT_CHARACTERS = 60_000;
+/** Characters that may be laid out in vain: beyond this, no further detail is. */
+const MAX_WASTED_CHARACTERS: number = 4 * MAX_COMMENT_CHARACTERS;
+/** Around a text, at least: what cannot fit with it need not be laid out. */
+const LEAST_FOLD_CHARACTERS = 50;
 
-/** A list, and what each account printed folded below it, as far as a comment has room. Newline-terminated. */
+/** A list, and what each account printed folded below it: of each the longest form for which a comment has room. Newline-terminated. */
 export function renderFleetMarkdown(report: FleetReport): string {
   const named = (names: readonly string[]): string => codeSpan(escapeText(namesOf(names, false)));
   const rows = folded(report.accounts, false).map(({ names, headline }) => {
@@ -156,24 +167,64 @@ export function renderFleetMarkdown(report: FleetReport): string {
     return `- ${subject}: ${codeSpan(escapeText(headline))}\n`;
   });
   const blocks = [`**${fleetTally(report)}**\n`, cutRows(rows).join("")];
-  let room = MAX_COMMENT_CHARACTERS - blocks.reduce((sum, block) => sum + block.length, 0);
-  let left = 0;
-  for (const { names, text, markup } of detailsOf(report)) {
-    if (text.length > room) {
-      left += names.length;
-      room = 0;
-      continue;
-    }
-    // What came through a queue may say that it is markdown, and be anybody's.
-    const isOurs = markup === "markdown" && isInertMarkdown(text);
-    const body = isOurs ? text.trimEnd() : codeBlock(text.trimEnd().split("\n"), "text");
-    const block = `${fold(htmlCode(escapeText(namesOf(names, false))), body)}\n`;
-    if (left === 0 && block.length <= room) blocks.push(block);
-    else left += names.length;
-    room -= block.length;
-  }
+  const details = detailsOf(report);
+  const fitted = fitDetails(details, MAX_COMMENT_CHARACTERS - blocks.reduce((sum, block) => sum + block.length + 1, 0));
+  for (const detail of details) blocks.push(...(fitted.get(detail) ?? []));
+  const left = details.reduce((sum, detail) => sum + (fitted.has(detail) ? 0 : detail.names.length), 0);
   if (left > 0) blocks.push(`There is no room for the details of ${left} further accounts.\n`);
   return blocks.join("\n");
+}
+
+interface Form {
+  /** Of its text. */
+  readonly characters: number;
+  render(): string;
+}
+
+/** The longest first. What has no shorter form of its own is cut, as code. */
+function formsOf({ text, shorter, markup }: Detail): Form[] {
+  const own = [text, ...shorter].map((form) => ({ characters: form.length, render: () => bodyOf(form, markup) }));
+  const cuts = SHORTER_CHARACTERS.filter((most) => own.every(({ characters }) => characters > most));
+  return [...own, ...cuts.map((most) => ({ characters: most, render: () => codeBlockWithin(text, most) }))];
+}
+
+/** What came through a queue may say that it is markdown, and be anybody's. */
+function bodyOf(text: string, markup: Detail["markup"]): string {
+  const isOurs = markup === "markdown" && isInertMarkdown(text);
+  return isOurs ? text.trimEnd() : codeBlock(text.trimEnd().split("\n"), "text");
+}
+
+/**
+ * The shortest form of each, the shortest of all first, and then longer ones in the room that is left. Takes time in proportion to the room,
+ * and to the number of accounts. @returns blocks; what there is no room for is missing
+ */
+function fitDetails(details: readonly Detail[], room: number): Map<Detail, [string]> {
+  const fitted = new Map<Detail, [string]>();
+  const forms = new Map(details.map((detail) => [detail, formsOf(detail)]));
+  let left = room;
+  let wasted = 0;
+  // From the end: 1 is the shortest form.
+  for (let step = 1; step <= SHORTER_CHARACTERS.length + 1; step += 1) {
+    const candidates = details.flatMap((detail) => {
+      const form = forms.get(detail)?.at(-step);
+      return form !== undefined && (step === 1 || fitted.has(detail)) ? [{ detail, form }] : [];
+    });
+    candidates.sort((a, b) => a.form.characters - b.form.characters);
+    for (const { detail, form } of candidates) {
+      const present = fitted.get(detail)?.[0] ?? null;
+      // Blocks are joined by a line break.
+      const most = left + (present === null ? -1 : present.length);
+      if (wasted > MAX_WASTED_CHARACTERS) break;
+      if (form.characters + LEAST_FOLD_CHARACTERS > most) continue;
+      const block = `${fold(htmlCode(escapeText(namesOf(detail.names, false))), form.render())}\n`;
+      if (block.length > most) wasted += block.length;
+      else {
+        left = most - block.length;
+        fitted.set(detail, [block]);
+      }
+    }
+  }
+  return fitted;
 }
 
 /** Rows differ in each account at worst: half of the comment is theirs. */

@@ -224,6 +224,39 @@ test("a fleet as markdown fits a comment, however many accounts differ, and name
   expect(stdout).toMatch(/no room for the details of \d+ further accounts/);
 });
 
+test("a fleet as markdown shows of each account the one record that changes among very many new ones", async () => {
+  const { cwd, env, accounts } = await fleetOf(4);
+  expect((await run(["fleet", "apply", "--yes"], { cwd, env })).code).toBe(0);
+  const added = Array.from({ length: 1_200 }, (_, index) => `{ type: A, name: host-${index}, target: 192.0.2.9 }`);
+  const project = PROJECT.replace("192.0.2.1", "203.0.113.66").replace("records: [", `records: [${added.join(", ")}, `);
+  await writeFile(join(cwd, "project/tenon.yaml"), project);
+  const { code, stdout } = await run(["fleet", "plan", "--format", "markdown"], { cwd, env });
+  expect(code).toBe(0);
+  expect(stdout.length).toBeLessThan(65_000);
+  for (const { name } of accounts) {
+    const [, own = ""] = stdout.split(`<summary><code>${name}</code></summary>`);
+    const [plan = ""] = own.split("<summary><code>a");
+    expect(plan).toMatch(/^! www +A 192\.0\.2\.1 → 203\.0\.113\.66$/m);
+    expect(plan).toMatch(/^\+ host-0 +A 192\.0\.2\.9$/m);
+  }
+  expect(stdout).not.toContain("no room for the details");
+});
+
+test("what is said of an account has a short form, too", async () => {
+  const { cwd, env } = await fleetOf(2);
+  const names = Array.from({ length: 900 }, (_, index) => `wrong name ${index} of a record`);
+  const wrong = names.map((name) => `{ type: A, name: "${name}", target: 192.0.2.9 }`);
+  await mkdir(join(cwd, "other"));
+  await writeFile(join(cwd, "other/tenon.yaml"), PROJECT.replace("records: [", `records: [${wrong.join(", ")}, `));
+  const text = (await readFile(join(cwd, "fleet.yaml"), "utf8")).replace("name: a2,", "name: a2, project: ./other,");
+  await writeFile(join(cwd, "fleet.yaml"), text);
+  const { stdout } = await here(["fleet", "plan", "--full", "--format", "markdown"], { cwd, env });
+  expect(stdout.length).toBeLessThan(65_000);
+  expect(stdout).toContain("wrong name 0 of a record");
+  expect(stdout).toContain("… the rest is not shown here");
+  expect(stdout).not.toContain("no room for the details");
+});
+
 test("a fleet as a page says of each account what the text says, on stdout or in a file beside the text", async () => {
   const { cwd, env } = await fleetOf(5);
   const given = { ...env, TOKEN_A2: "" };

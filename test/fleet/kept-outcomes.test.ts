@@ -44,6 +44,25 @@ test("markdown is left out as a whole, since what follows a cut could stand outs
   expect(kept.get("more")?.text).toHaveLength(100_000);
 });
 
+test("markdown that is left out keeps its shorter forms, and the first of them stands in its place", () => {
+  const kept = new KeptOutcomes(LIMIT);
+  kept.set("md", {
+    ...ran(`\`\`\`\n${"x\n".repeat(80_000)}\`\`\`\n`, null, "markdown"),
+    shorter: ["in short\n", "short\n"],
+  });
+  kept.set("more", ran("z".repeat(100_000)));
+  expect(kept.get("md")?.text).toMatch(/^in short\n\nThis text is cut: it has 160,008 characters/);
+  expect(kept.get("md")?.shorter).toEqual(["in short\n", "short\n"]);
+  // They count.
+  const long = { ...ran("text"), shorter: ["s".repeat(16_000), "s".repeat(5_000)] };
+  const many = new KeptOutcomes(LIMIT);
+  for (let index = 0; index < 8; index += 1) many.set(`a${index}`, long);
+  many.set("last", ran("l".repeat(40_000)));
+  expect(many.get("last")?.text).toContain("This text is cut");
+  // What hides a token may be longer than the token.
+  expect(fitOutcome("a", { ...long, shorter: ["s".repeat(17_000), "s"] }).shorter).toEqual(["s"]);
+});
+
 test("forty accounts with large texts hold no more than the limit", () => {
   const kept = new KeptOutcomes(LIMIT * 10);
   const names = Array.from({ length: 40 }, (_, index) => `a${index}`);

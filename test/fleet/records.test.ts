@@ -53,3 +53,18 @@ test("a forged report hides nothing on a terminal, leaves no colour behind, and 
   expect(document).not.toMatch(/[^\x20-\x7e\n]/);
   expect(JSON.parse(document ?? "")).toEqual(JSON.parse(forged));
 });
+
+test("shorter forms of a report are read, and as visible as the whole; a report of an older worker has none", async () => {
+  const line = { type: "ran", code: 0, headline: "", markup: "markdown", text: "", document: null } as const;
+  const readOf = async (outcome: object) => {
+    const text = JSON.stringify({ state: "done", outcome, plan: null });
+    const store = { read: async () => ({ version: 1, text }) } as unknown as FleetStore;
+    return (await new Records(store).read("state", "state/a/b")).value;
+  };
+  expect(await readOf(line)).toMatchObject({ outcome: line });
+  const short = { ...line, shorter: ["\u001b[8mhidden\u202e", "\u001b[32mgreen"] };
+  expect(await readOf(short)).toMatchObject({ outcome: short });
+  for (const shorter of [["a", "b", "c"], [1], "a"]) expect(await readOf({ ...line, shorter })).toBeNull();
+  expect(printable(short).shorter).toEqual(["\\u{1b}[8mhidden\\u{202e}", "\u001b[32mgreen\u001b[0m"]);
+  expect(Object.keys(printable(line))).not.toContain("shorter");
+});

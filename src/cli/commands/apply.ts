@@ -12,7 +12,7 @@ import {
   systemClock,
 } from "../../index.ts";
 import { isVerified } from "../../model/verification.ts";
-import { renderPlanHtml, renderPlanMarkdown, renderReportHtml, renderReportMarkdown } from "../../render/index.ts";
+import { renderPlanHtml, renderReportHtml, renderReportMarkdown } from "../../render/index.ts";
 import { renderPlanEventJson, renderRefusalJson, renderReportJson, type Undone } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
 import type { Verification, VerificationServers } from "../../verify/index.ts";
@@ -44,7 +44,16 @@ import {
   type VerifyFlags,
 } from "../flags.ts";
 import { type CommandError, sayDiagnostics, sayError } from "../messages.ts";
-import { givePage, type Markdown, pageLook, printJson, printMarkdown, withJsonErrors, withPage } from "../output.ts";
+import {
+  givePage,
+  type Markdown,
+  markdownOf,
+  pageLook,
+  printJson,
+  printMarkdown,
+  withJsonErrors,
+  withPage,
+} from "../output.ts";
 import { Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, narrowingDiffers, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
@@ -280,7 +289,7 @@ async function isConsented(
     summary: "there is no terminal to ask on; nothing was done",
     fix,
   });
-  await printMarkdown(terminal, format, (hide) => renderPlanMarkdown(hide(plan)), token);
+  await printMarkdown(terminal, format, markdownOf(plan), token);
   await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
   return EXIT.error;
 }
@@ -357,8 +366,8 @@ async function carryOut(
   } finally {
     // The report is printed even if the verification fails.
     printJson(terminal, format, () => renderReportJson(report, plan, verification, undone), connection.token);
-    const markdown: Markdown = (hide) =>
-      renderReportMarkdown(hide(report), hide(plan), hide(verification), hide(undone));
+    const markdown: Markdown = (hide, maxCharacters) =>
+      renderReportMarkdown(hide(report), hide(plan), hide(verification), hide(undone), maxCharacters);
     await printMarkdown(terminal, format, markdown, connection.token);
     const page = () => renderReportHtml(report, plan, verification, { ...pageLook(terminal), undone });
     await givePage(terminal, page, connection.token);

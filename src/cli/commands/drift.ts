@@ -87,7 +87,7 @@ export async function drift(terminal: Terminal, directory: string | undefined, f
       look(paged, directory, flags, async (found, token) => {
         printJson(paged, format, () => renderDriftJson(found), token);
         if (format === "text") paged.print(renderDriftText(found, paged.results));
-        await printMarkdown(paged, format, (hide) => renderDriftMarkdown(hide(found)), token);
+        await printMarkdown(paged, format, (hide, most) => renderDriftMarkdown(hide(found), most), token);
         await givePage(paged, () => renderDriftHtml(found), token);
         return hasDrift(found) ? EXIT.pending : EXIT.done;
       }),

@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import { whyUnwritable } from "../../files/files.ts";
 import { type Plan, summarise } from "../../index.ts";
-import { renderPlanHtml, renderPlanMarkdown } from "../../render/index.ts";
+import { renderPlanHtml } from "../../render/index.ts";
 import { renderPlanJsonParts } from "../../render/plan-json.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
@@ -23,7 +23,16 @@ import {
   refuseServiceBesideLive,
 } from "../flags.ts";
 import { sayError } from "../messages.ts";
-import { givePage, pageLook, showPlan, withJsonErrors, withPage, writeGithubSummary, writeJson } from "../output.ts";
+import {
+  givePage,
+  markdownOf,
+  pageLook,
+  showPlan,
+  withJsonErrors,
+  withPage,
+  writeGithubSummary,
+  writeJson,
+} from "../output.ts";
 import { inReading, nameOtherEnvironments, type PlanSession, planIn, type ReadingFlags } from "../session.ts";
 import { folding, type Terminal } from "../terminal.ts";
 
@@ -106,7 +115,7 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
     const saved = fleet === undefined ? made : { ...made, inputs: { ...made.inputs, fleet } };
     const written = flags.out === undefined || (await writePlan(session, saved, flags.out));
     await showPlan(terminal, made, flags.format, session.token);
-    await writeGithubSummary(terminal, (hide) => renderPlanMarkdown(hide(made)), session.token);
+    await writeGithubSummary(terminal, markdownOf(made), session.token);
     return written ? exitCode(made, flags) : EXIT.error;
   });
 }

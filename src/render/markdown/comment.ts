@@ -127,7 +127,7 @@ function renderChanges(
   const counted = [...shown.values()].reduce((sum, rendering) => sum + rendering.counted, 0);
   const uncounted = left.reduce((sum, { unit }) => sum + unit.changeCount, 0);
   const isCut = [...shown.values()].some((rendering) => rendering.isCut);
-  return [...blocks, ...missingBlock(counted + uncounted, isCut, frame)];
+  return [...blocks, ...missingBlock(counted + uncounted, isCut, frame, maxCharacters)];
 }
 
 function itemsOf(section: Section, { fold: context, tense }: ChangesFrame): Item[] {
@@ -164,11 +164,15 @@ function restBlocks(rest: readonly Item[], { fold: { kinds }, tense }: ChangesFr
   return [[`${units}:`, "", ...tallies.map((line) => `- ${line}`)].join("\n")];
 }
 
-function missingBlock(counted: number, isCut: boolean, { whole }: ChangesFrame): string[] {
+function missingBlock(counted: number, isCut: boolean, { whole }: ChangesFrame, maxCharacters: number): string[] {
   if (counted === 0 && !isCut) return [];
   const are = count(counted, "change is", "changes are");
   const what = counted === 0 ? "Not everything is shown" : `${are} shown as numbers only`;
-  return [`**${what}**, as a comment holds no more than ${MAX_MARKDOWN_CHARACTERS} characters. ${whole}`];
+  const most =
+    maxCharacters === MAX_BODY_CHARACTERS
+      ? `a comment holds no more than ${MAX_MARKDOWN_CHARACTERS} characters`
+      : `there is room for ${maxCharacters} characters here`;
+  return [`**${what}**, as ${most}. ${whole}`];
 }
 
 // A list beside the changes: refusals, blocked changes, notes.

@@ -32,6 +32,34 @@ export function codeBlock(lines: readonly string[], language: "diff" | "text"): 
   return `${fence}${language}\n${lines.join("\n")}\n${fence}`;
 }
 
+const REST_NOT_SHOWN = "… the rest is not shown here";
+
+/** A text as a fenced code block of at most so many characters, some hundreds at least: its first lines, where there is not room for all. */
+export function codeBlockWithin(text: string, maxCharacters: number): string {
+  const empty = codeBlock([], "text").length;
+  const whole = text.trimEnd();
+  if (whole.length + empty <= maxCharacters) {
+    const block = codeBlock(whole.split("\n"), "text");
+    if (block.length <= maxCharacters) return block;
+  }
+  const room = maxCharacters - empty - REST_NOT_SHOWN.length;
+  const lines: string[] = [];
+  let [used, fence] = [0, 0];
+  for (const line of headOf(whole, room).split("\n")) {
+    used += line.length + 1;
+    fence = Math.max(fence, fenceCost([line]));
+    if (used + fence > room) break;
+    lines.push(line);
+  }
+  // Each backtick of a line may cost one more at either end.
+  if (lines.length === 0) lines.push(...headOf(whole, Math.floor(room / 3) - 1).split("\n", 1));
+  return codeBlock([...lines, REST_NOT_SHOWN], "text");
+}
+
+function headOf(text: string, characters: number): string {
+  return text.slice(0, Math.max(characters, 0)).replace(/[\ud800-\udbff]$/, "");
+}
+
 /** Code inside HTML, where markdown's own signs mean nothing. */
 export function htmlCode(text: string): string {
   return `<code>${text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)}</code>`;
@@ -85,9 +113,17 @@ export function isInertMarkdown(text: string): boolean {
       if (folds < 0 || !isLast) return false;
     } else if (HEADING.test(line)) {
       if (!isLast || !/^<details(?: open)?>$/.test(lines[index - 1] ?? "")) return false;
-    } else if (!PROSE.test(withoutSpans(line))) return false;
+    } else if (!PROSE.test(withoutSpans(line)) || mayDelimitTable(line)) return false;
   }
   return fence === "" && folds === 0;
+}
+
+/**
+ * Whether a line could be the one below the head of a table (GFM 0.29, 4.10), be it in a list: a table needs no other sign, and divides its
+ * lines at each `|`, also within a code span, whose end is text then.
+ */
+function mayDelimitTable(line: string): boolean {
+  return /^[\s|:+*-]+$/.test(line) && line.includes("-");
 }
 
 function withoutSpans(line: string): string {
