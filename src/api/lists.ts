@@ -3,6 +3,7 @@
 import type { Answer, ApiRequest, Failure, ListAnswer, ListRequest, Subset } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
 import { endingWith } from "../model/ending.ts";
+import { mapKey } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 
 export const DEFAULT_PAGE_SIZE = 500;
@@ -152,10 +153,10 @@ export function createLister(options: ListerOptions): Lister {
     // A list that cannot be filtered here is read as a whole.
     if (!lists.ok) return lists.failure.status === 400 ? null : lists;
     const items = [...first.items];
-    const ids = new Set(items.map((item) => item["id"]));
+    const ids = new Set(items.map(idKey));
     for (const item of lists.items) {
-      if (!ids.has(item["id"])) items.push(item);
-      ids.add(item["id"]);
+      if (!ids.has(idKey(item))) items.push(item);
+      ids.add(idKey(item));
     }
     // A filter may be case-sensitive: an object that it did not find may still exist, and would be created twice.
     const complete = missing({ field: request.subset.field, values }, items).length === 0;
@@ -225,8 +226,9 @@ function stillMissing(subset: Subset, items: readonly JsonObject[]): readonly st
 }
 
 function missing(subset: Subset, items: readonly JsonObject[]): readonly string[] {
-  const present = new Set(items.map((item) => String(item[subset.field] ?? "").toLowerCase()));
-  return subset.values.filter((value) => !present.has(value.toLowerCase()));
+  const keyOf = (value: Json | undefined): string => mapKey(String(value ?? "").toLowerCase());
+  const present = new Set(items.map((item) => keyOf(item[subset.field])));
+  return subset.values.filter((value) => !present.has(keyOf(value)));
 }
 
 /** The text for a size out of range is not known: any 400 that is not plainly about the filter may be it. */
@@ -303,7 +305,12 @@ function joinPages(pages: readonly Page[]): readonly JsonObject[] | null {
 }
 
 function uniqueById(items: readonly JsonObject[]): readonly JsonObject[] {
-  return [...new Map(items.map((item) => [item["id"], item])).values()];
+  return [...new Map(items.map((item) => [idKey(item), item])).values()];
+}
+
+/** How long an id may be is looked at only when the list is whole. */
+function idKey({ id }: JsonObject): Json | undefined {
+  return typeof id === "string" ? mapKey(id) : id;
 }
 
 // X-Filter: how it is written, combined and cut into pieces that fit a header (API.md, Pagination and filtering).

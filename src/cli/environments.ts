@@ -11,6 +11,7 @@ import {
   type Span,
   shareParsedFiles,
 } from "../index.ts";
+import { mapKey } from "../model/map-key.ts";
 import { shellWord } from "../model/text.ts";
 import type { ProjectFlags } from "./flags.ts";
 import { exitOf, load } from "./project.ts";
@@ -164,7 +165,7 @@ class Merging {
 
 /** The same problem has the same, whatever values the variables put into its words. */
 function placeOf({ code, summary, span }: Diagnostic): string {
-  return JSON.stringify(span === undefined ? [code, summary] : [code, span.file, span.start, span.end]);
+  return mapKey(JSON.stringify(span === undefined ? [code, summary] : [code, span.file, span.start, span.end]));
 }
 
 /** With the environments in which it was found, unless that is everywhere. */

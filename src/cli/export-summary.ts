@@ -1,6 +1,7 @@
 /** The summary of an export: what was written, and what its format could not hold. */
 
 import type { ExportedProject, ExportFormat, LeftOut } from "../export/index.ts";
+import { mapKey } from "../model/map-key.ts";
 import { groupBy, jsonText, shellWord } from "../model/text.ts";
 import { escapeText, paragraph } from "../render/terminal.ts";
 import { count } from "../render/view.ts";
@@ -10,7 +11,7 @@ const MAX_NAMED_ADDRESSES = 3;
 
 /** One paragraph for each reason, newline-terminated; empty if the format holds everything. */
 export function leftOutLines({ leftOut }: Pick<ExportedProject, "leftOut">, width: number): string {
-  const groups = groupBy(leftOut, ({ what, detail }) => JSON.stringify([what, detail]));
+  const groups = groupBy(leftOut, ({ what, detail }) => mapKey(JSON.stringify([what, detail])));
   return [...groups.values()].map((group) => paragraph(sentence(group), width)).join("");
 }
 

@@ -2,6 +2,7 @@
 
 import type { ImportResult } from "../import/index.ts";
 import type { Diagnostic, Sources, Span } from "../index.ts";
+import { mapKey } from "../model/map-key.ts";
 import { jsonText, shellWord } from "../model/text.ts";
 import { escapeText, paragraph } from "../render/terminal.ts";
 
@@ -67,7 +68,7 @@ function typeLines(
 
 /** Equal remarks about a file are one line. */
 function remarkLines(remarks: Imported["remarks"], sources: Sources): string[] {
-  const alike = grouped(remarks, ({ file, what, detail }) => JSON.stringify([file, what, detail]));
+  const alike = grouped(remarks, ({ file, what, detail }) => mapKey(JSON.stringify([file, what, detail])));
   return [...alike.values()].map((list) => {
     const { file = "", what = "", detail = "" } = list[0] ?? {};
     const placed = list.flatMap(({ span }) => (span === null || what === "" ? [] : [{ span }]));
@@ -78,7 +79,7 @@ function remarkLines(remarks: Imported["remarks"], sources: Sources): string[] {
 
 /** `FILE: left out (data sources are only read): data.aws_ami.base (line 4) and data.aws_vpc.main (line 9)` */
 function elsewhereLines(elsewhere: Imported["elsewhere"], sources: Sources): string[] {
-  const alike = grouped(elsewhere, ({ span, detail }) => JSON.stringify([span.file, detail]));
+  const alike = grouped(elsewhere, ({ span, detail }) => mapKey(JSON.stringify([span.file, detail])));
   return [...alike.values()].map((list) => {
     const { span, detail } = list[0] as (typeof list)[0];
     // What Terraform prints is one line.

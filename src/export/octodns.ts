@@ -3,6 +3,7 @@
 import { inheritingTtlNote } from "../dns/octodns-note.ts";
 import { type DnsRecord, isText, RECORD_TYPES, type RecordType, rulesOf } from "../dns/record.ts";
 import { zoneFileName } from "../files/folder.ts";
+import { mapKey } from "../model/map-key.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import {
   commentOf,
@@ -115,7 +116,7 @@ function commentLines(note: string): string[] {
 
 /** A record set, its keys in alphabetical order. */
 function recordLines(type: RecordType, set: readonly DnsRecord[], ttl: number): string[] {
-  const values = groupBy(set, (record) => JSON.stringify(shownValue(record)));
+  const values = groupBy(set, (record) => mapKey(JSON.stringify(shownValue(record))));
   const distinct = [...values.values()].flatMap(([first]) => (first === undefined ? [] : [first]));
   const lenient = distinct.some(isRefused) ? ["octodns:", "  lenient: true"] : [];
   const head = [...lenient, `ttl: ${ttl}`, `type: ${type}`];

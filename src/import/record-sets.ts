@@ -1,6 +1,7 @@
 /** Groups of records that several domains have in common → record sets that these domains use. */
 
 import { escapeReferences } from "../format/write.ts";
+import { mapKey } from "../model/map-key.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import type { ImportedDomain } from "./collect.ts";
@@ -102,7 +103,7 @@ class UsableSets {
     const seen = new Set<string>();
     for (const [rank, { name, own }] of usable.entries()) {
       const [first = ""] = own;
-      const content = JSON.stringify([first, ...own.slice(1).sort()]);
+      const content = mapKey(JSON.stringify([first, ...own.slice(1).sort()]));
       // Of sets of one content only the first can be used.
       if (seen.has(content)) continue;
       seen.add(content);
@@ -132,10 +133,8 @@ function signaturesOf(records: readonly JsonObject[]): string[] {
 }
 
 function signatureOf(records: readonly JsonObject[]): string {
-  return records
-    .map((record) => JSON.stringify(record))
-    .sort()
-    .join("\n");
+  const texts = records.map((record) => JSON.stringify(record));
+  return mapKey(texts.sort().join("\n"));
 }
 
 function rrsetsOf({ name, records }: ImportedDomain): Rrset[] {

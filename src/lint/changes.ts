@@ -3,6 +3,7 @@
 import { writeRdata } from "../dns/record.ts";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { mapKey } from "../model/map-key.ts";
 import { domainAddress, recordAddress, type Values } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
 import { effectiveTtlSeconds, type LintRecord, type RuleText } from "./rule.ts";
@@ -144,7 +145,7 @@ export function lintExpiries(
 ): Diagnostic[] {
   if (later.length === 0 || projectOff.includes(COMES_BACK.code)) return [];
   const dataOf = ({ name, type, target, ...rest }: LintRecord): string =>
-    JSON.stringify([name, writeRdata({ ...rest, type, target }, target), type]);
+    mapKey(JSON.stringify([name, writeRdata({ ...rest, type, target }, target), type]));
   const declared = new Set((records ?? []).map(dataOf));
   return later.flatMap((record) => {
     const { name, type, target, span, after } = record;

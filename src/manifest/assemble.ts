@@ -5,6 +5,7 @@
 import { isDate } from "../model/annotations.ts";
 import type { Consent, ConsentRule, Declared, Desired, IgnorePattern, Removed } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { mapKey } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
 import type { LoadContext, WithEntry } from "../model/unit.ts";
 import { MAX_CONSENTS, tooLongIgnore } from "./limits.ts";
@@ -182,7 +183,9 @@ export class Findings {
   add(diagnostic: Diagnostic): void {
     const { span, code, summary } = diagnostic;
     const key =
-      span === undefined ? `${this.#groups.size}` : JSON.stringify([code, summary, span.file, span.start, span.end]);
+      span === undefined
+        ? `${this.#groups.size}`
+        : mapKey(JSON.stringify([code, summary, span.file, span.start, span.end]));
     const group = this.#groups.get(key);
     if (group === undefined) this.#groups.set(key, { first: diagnostic, others: 0 });
     else group.others += 1;

@@ -85,20 +85,6 @@ export const COPIED_VALUE_CHARACTERS = 128;
 /** What a character that is not plainly visible counts as: a plan shows it as an escape. */
 const ESCAPED_CHARACTERS = 8;
 
-/** The length of a longer text is remembered: it is scanned once, however often it is put in. */
-const MAX_UNREMEMBERED_CHARACTERS = 256;
-
-class ShownLengths {
-  readonly #known: Map<string, number> = new Map();
-
-  of(text: string): number {
-    if (text.length <= MAX_UNREMEMBERED_CHARACTERS) return lengthShown(text);
-    const known = this.#known.get(text) ?? lengthShown(text);
-    this.#known.set(text, known);
-    return known;
-  }
-}
-
 function lengthShown(text: string): number {
   if (isPlain(text)) return text.length;
   return text.length + (ESCAPED_CHARACTERS - 1) * (text.match(UNSAFE)?.length ?? 0);
@@ -112,7 +98,6 @@ export class Budget {
   #records = 0;
   #isReported = false;
   readonly #copyCosts: WeakMap<object, number> = new WeakMap();
-  readonly #lengths: ShownLengths = new ShownLengths();
 
   constructor(noun: "project" | "fleet" = "project") {
     this.#noun = noun;
@@ -149,7 +134,8 @@ export class Budget {
 
   /** What a copy of `value` in another place counts for. */
   copyCost(value: Json): number {
-    if (typeof value === "string") return this.#lengths.of(value);
+    // What there is no room for is not scanned: so all scans together read no more than the limit, however often a text is put in.
+    if (typeof value === "string") return value.length > this.#left ? value.length : lengthShown(value);
     if (typeof value !== "object" || value === null) return 0;
     const known = this.#copyCosts.get(value);
     if (known !== undefined) return known;
@@ -164,12 +150,11 @@ export class Budget {
 
 /** Counts the characters of values. The count of a list is remembered: lists are what many entries share. */
 export class Scales {
-  readonly #lengths: ShownLengths = new ShownLengths();
   readonly #known: WeakMap<readonly Json[], number> = new WeakMap();
 
-  /** What `value` counts for, with all that is in it. */
+  /** What `value` counts for, with all that is in it; of what no project has room for, at least as much as the limit. */
   weigh(value: Json | undefined): number {
-    if (typeof value === "string") return VALUE_CHARACTERS + this.#lengths.of(value);
+    if (typeof value === "string") return VALUE_CHARACTERS + lengthShown(value);
     if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;
     if (!Array.isArray(value)) return this.#sum(Object.values(value));
     const known = this.#known.get(value) ?? this.#sum(value);
@@ -180,11 +165,17 @@ export class Scales {
   /** What an entry counts for without the values of the keys in `except`. */
   weighEntry(entry: object, except: ReadonlySet<string>): number {
     const keys = Object.keys(entry).filter((key) => !except.has(key));
-    return keys.reduce((sum, key) => sum + this.weigh((entry as Record<string, Json>)[key]), VALUE_CHARACTERS);
+    return this.#sum(keys.map((key) => (entry as Record<string, Json>)[key]));
   }
 
-  #sum(items: readonly Json[]): number {
-    return items.reduce((sum: number, item) => sum + this.weigh(item), VALUE_CHARACTERS);
+  /** By defaults, thousands of records may have one text of megabytes: what is too much already is not counted on. */
+  #sum(items: readonly (Json | undefined)[]): number {
+    let sum = VALUE_CHARACTERS;
+    for (const item of items) {
+      sum += this.weigh(item);
+      if (sum > MAX_EXPANDED_CHARACTERS) break;
+    }
+    return sum;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { compiledSchema } from "../files/schemas.ts";
 import { type Correction, type Diagnostic, suggest } from "../model/diagnostic.ts";
+import { mapKey } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest } from "../model/text.ts";
 import type { EntryViolation } from "../model/unit.ts";
@@ -82,7 +83,7 @@ function onePerPlace(errors: readonly ErrorObject[]): ErrorObject[] {
     // An error of a `oneOf` branch repeats the error of the `oneOf` itself.
     if (/\/oneOf\/\d+\//.test(error.schemaPath)) continue;
     const { missingProperty, additionalProperty } = error.params as Readonly<Record<string, string | undefined>>;
-    const place = JSON.stringify([error.instancePath, missingProperty, additionalProperty]);
+    const place = mapKey(JSON.stringify([error.instancePath, missingProperty, additionalProperty]));
     if (error.keyword === "type" || !chosen.has(place)) chosen.set(place, error);
   }
   return [...chosen.values()];

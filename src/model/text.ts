@@ -261,6 +261,7 @@ const remembered: WeakMap<readonly string[], Map<string, string | null>> = new W
  * @returns the nearest candidate if it is near enough to be meant, else null
  */
 export function nearest(word: string, known: readonly string[], most: number = MAX_COMPARED_WORDS): string | null {
+  if (word.length > MAX_WORD_LENGTH) return null;
   const answers = remembered.get(known) ?? new Map<string, string | null>();
   remembered.set(known, answers);
   const key = `${most} ${word}`;

@@ -2,6 +2,7 @@
 
 import type { Change, ChangeOrigin } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
+import { mapKey } from "../model/map-key.ts";
 import type { Guard, Plan, WithdrawnChange } from "../model/plan.ts";
 import type { Address, Json } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
@@ -130,7 +131,7 @@ class Obstacles {
 }
 
 function effectOf({ kind, address, previousAddress, id, action, before, after }: Change): string {
-  return JSON.stringify([kind, address, previousAddress, id, action, ordered(before), ordered(after)]);
+  return mapKey(JSON.stringify([kind, address, previousAddress, id, action, ordered(before), ordered(after)]));
 }
 
 /** The value with its keys sorted: their order is no difference. */

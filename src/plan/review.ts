@@ -3,7 +3,8 @@
 import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
-import { type Address, domainAddress, isJsonObject, type Kind, type Values } from "../model/resource.ts";
+import { mapKey } from "../model/map-key.ts";
+import { type Address, domainAddress, isJsonObject, type Json, type Kind, type Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 
 /** A change as a plan file shows it. */
@@ -163,7 +164,7 @@ class ValueEffects {
 function effectOf(address: string, values: Values | null): string | null {
   if (values === null) return null;
   const fields = Object.entries(values).sort(([a], [b]) => compareText(a, b));
-  return JSON.stringify([...address.split("/", 2), fields]);
+  return mapKey(JSON.stringify([...address.split("/", 2), fields]));
 }
 
 /**
@@ -248,11 +249,15 @@ function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   }
 }
 
-/** The items of a list that the change takes out of it, as JSON. */
+function jsonKey(item: Json): string {
+  return mapKey(JSON.stringify(item));
+}
+
+/** The items of a list that the change takes out of it, as keys. */
 function lostItems({ before, after }: ReviewedChange, field: string): ReadonlySet<string> {
   const [was, is] = [before?.[field], after?.[field]];
-  const kept = new Set(Array.isArray(is) ? is.map((item) => JSON.stringify(item)) : []);
-  const items = Array.isArray(was) ? was.map((item) => JSON.stringify(item)) : [];
+  const kept = new Set(Array.isArray(is) ? is.map(jsonKey) : []);
+  const items = Array.isArray(was) ? was.map(jsonKey) : [];
   return new Set(items.filter((item) => !kept.has(item)));
 }
 

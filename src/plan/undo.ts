@@ -9,6 +9,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JournalledChange, JournalledRun } from "../model/journal.ts";
 import { factsOf } from "../model/kind.ts";
 import type { Live } from "../model/live.ts";
+import { mapKey, valuesKey } from "../model/map-key.ts";
 import type { Json, Kind, ObjectId, Values } from "../model/resource.ts";
 import { compareIds, groupBy } from "../model/text.ts";
 import type { LiveValues, Unit } from "../model/unit.ts";
@@ -496,7 +497,8 @@ const UNFILLED: ReadonlySet<string> = new Set(["[]", '""', "0", "false"]);
 
 function comparable(value: Json): string {
   if (!Array.isArray(value)) return value === EMPTY ? "[]" : JSON.stringify(value);
-  return JSON.stringify([...new Set((value as readonly Json[]).map((entry) => String(entry).toLowerCase()))].sort());
+  const entries = (value as readonly Json[]).map((entry) => mapKey(String(entry).toLowerCase()));
+  return JSON.stringify([...new Set(entries)].sort());
 }
 
 type Within = LiveValues["within"][number];
@@ -514,10 +516,10 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
   const rest = new Set(live);
   const byId = new Map(live.map((item) => [item.id, item]));
   // The first of them is the last of its list, from which what is taken is dropped.
-  const byValues = groupBy(live.toReversed(), ({ values }) => keyOf(values));
+  const byValues = groupBy(live.toReversed(), ({ values }) => valuesKey(values));
   const take = (item: Within | undefined): boolean => item !== undefined && rest.delete(item);
   const equal = (values: Values): Within | undefined => {
-    const same = byValues.get(keyOf(values)) ?? [];
+    const same = byValues.get(valuesKey(values)) ?? [];
     for (let item = same.at(-1); item !== undefined && !rest.has(item); item = same.at(-1)) same.pop();
     return same.at(-1);
   };
@@ -562,13 +564,13 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
   }
   const staying = [...rest, ...settled].map(({ values }) => values);
   // Of equal ones that the run changed or deleted one comes back: a second would be a duplicate.
-  const known = new Set(staying.map(keyOf));
+  const known = new Set(staying.map(valuesKey));
   const distinct = restored.filter((values) => {
-    const isNew = !known.has(keyOf(values));
-    known.add(keyOf(values));
+    const isNew = !known.has(valuesKey(values));
+    known.add(valuesKey(values));
     return isNew;
   });
-  const gone = missing.flatMap(({ key, before }) => (before !== null && known.has(keyOf(before)) ? [] : [key]));
+  const gone = missing.flatMap(({ key, before }) => (before !== null && known.has(valuesKey(before)) ? [] : [key]));
   return { restored: distinct, staying, conflicts, gone };
 }
 
@@ -580,10 +582,6 @@ function isAsMade(values: Values, change: JournalledChange, unit: Unit): boolean
   return [...fields].every((field) => {
     return isSame(values[field] ?? EMPTY, after?.[field] ?? EMPTY) || isLeftBetween(change, field, values, unit);
   });
-}
-
-function keyOf(values: Values): string {
-  return JSON.stringify(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function isWhole({ values, within }: LiveValues, before: Values, wanted: readonly Values[]): boolean {
@@ -598,6 +596,6 @@ function isPart({ values, within }: LiveValues, before: Values, wanted: readonly
 }
 
 function isAmong(within: LiveValues["within"], wanted: readonly Values[]): boolean {
-  const keys = new Set(wanted.map(keyOf));
-  return within.every(({ values }) => keys.has(keyOf(values)));
+  const keys = new Set(wanted.map(valuesKey));
+  return within.every(({ values }) => keys.has(valuesKey(values)));
 }

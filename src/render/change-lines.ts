@@ -4,9 +4,10 @@ import colors from "picocolors";
 import { isRecordType, isText, rulesOf } from "../dns/record.ts";
 import { unicodeName } from "../dns/unicode.ts";
 import type { KindFacts } from "../model/kind.ts";
+import { mapKey } from "../model/map-key.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { ZONE_NAME } from "./folding.ts";
-import { byteText, columnsOf, cut, escapeText, padded, shorten } from "./terminal.ts";
+import { byteText, columnsOf, cut, escapeText, fits, padded, shorten } from "./terminal.ts";
 import type { ChangeView, FieldDiff, Mark } from "./view.ts";
 
 /** A line, and the lines below it if the values are too long for one. */
@@ -182,14 +183,14 @@ function compose(frame: Frame, [before, after]: BeforeAfter<Shown>, room: Room):
     room.oneLine ? [shorten(text, columns, bytes[index] ?? null)] : folded(text, columns),
   );
   const below = lines.flatMap((parts, index) => signed(signs[index] ?? "", parts));
-  const cut = room.oneLine && values.some((text) => columnsOf(text) > columns);
+  const cut = room.oneLine && !values.every((text) => fits(text, columns));
   return { text: first, below: [...rest, ...below], cut };
 }
 
 /** The line without its value; a rename that is too long for one line takes two. */
 function brokenHead({ compact, from, tail }: Frame, columns: number): [string, ...string[]] {
   const text = `${compact}${tail}`;
-  if (from === "" || columnsOf(text) <= columns) return [text];
+  if (from === "" || fits(text, columns)) return [text];
   return [from.trimEnd(), text.slice(from.length)];
 }
 
@@ -289,10 +290,11 @@ export function beforeAfterOf(
 }
 
 function listLines(before: readonly Json[], after: readonly Json[], columns: number): string[] {
-  const had = new Set(before.map(valueText));
-  const has = new Set(after.map(valueText));
-  const gone = before.filter((item) => !has.has(valueText(item)));
-  const come = after.filter((item) => !had.has(valueText(item)));
+  const keyOf = (item: Json): string => mapKey(valueText(item));
+  const had = new Set(before.map(keyOf));
+  const has = new Set(after.map(keyOf));
+  const gone = before.filter((item) => !has.has(keyOf(item)));
+  const come = after.filter((item) => !had.has(keyOf(item)));
   // The same items in another order, or another number of times: both lists are shown in full.
   const [left, right] = gone.length + come.length === 0 ? [[before as Json], [after as Json]] : [gone, come];
   return [
@@ -362,7 +364,7 @@ function fitted(shown: Shown, columns: number): string {
 function inline(before: Shown | undefined, after: Shown | undefined, columns: number): string | null {
   const sides = [before, after].flatMap((side) => (side === undefined ? [] : [side.text]));
   const text = sides.join(` ${ARROW} `);
-  return columnsOf(text) <= columns ? text : null;
+  return fits(text, columns) ? text : null;
 }
 
 /**

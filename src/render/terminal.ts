@@ -214,14 +214,11 @@ function fill(words: readonly string[], width: number, indent: number): string[]
  * @param bytes of the value itself, in UTF-8
  */
 export function shorten(text: string, columns: number, bytes: number | null): string {
-  if (columnsOf(text) <= columns) return text;
+  if (fits(text, columns)) return text;
   const size = byteText(bytes);
   const room = Math.max(columns - size.length - 1, 8);
-  const characters = [...text];
   const tailColumns = Math.floor(room / 3);
-  const head = take(characters, room - tailColumns).join("");
-  const tail = take(characters.reverse(), tailColumns).reverse().join("");
-  return `${head}…${tail}${size}`;
+  return `${cut(text, room - tailColumns)}…${cutToEnd(text, tailColumns)}${size}`;
 }
 
 /** Behind a text of which a part is left out; null: nothing can be said of its size. */
@@ -229,18 +226,48 @@ export function byteText(bytes: number | null): string {
   return bytes === null ? "" : ` (${bytes} bytes)`;
 }
 
-/** As much of the beginning as fits into `columns`. */
-export function cut(text: string, columns: number): string {
-  return take([...text], columns).join("");
+/** Whether the text takes no more than so many columns. */
+export function fits(text: string, columns: number): boolean {
+  return headEnd(text, columns) === text.length;
 }
 
-function take(characters: readonly string[], columns: number): string[] {
-  const taken: string[] = [];
+/** As much of the end as fits into `columns`. */
+export function cutToEnd(text: string, columns: number): string {
+  return text.slice(tailStart(text, columns));
+}
+
+/** As much of the beginning as fits into `columns`. */
+export function cut(text: string, columns: number): string {
+  return text.slice(0, headEnd(text, columns));
+}
+
+// Only what is shown of a text is looked at: the text may have megabytes.
+
+/** Where the part at the beginning ends that fits into `columns`. */
+function headEnd(text: string, columns: number): number {
+  let end = 0;
   let used = 0;
-  for (const character of characters) {
+  for (const character of text) {
     used += columnsOfCharacter(character);
     if (used > columns) break;
-    taken.push(character);
+    end += character.length;
   }
-  return taken;
+  return end;
+}
+
+/** Where the part at the end begins that fits into `columns`. */
+function tailStart(text: string, columns: number): number {
+  let start = text.length;
+  for (let used = 0; start > 0; ) {
+    const before = start - (isPair(text, start - 2) ? 2 : 1);
+    used += columnsOfCharacter(text.slice(before, start));
+    if (used > columns) break;
+    start = before;
+  }
+  return start;
+}
+
+/** Whether the two code units from there on are one character. */
+function isPair(text: string, index: number): boolean {
+  return (text.codePointAt(index) ?? 0) > 0xffff;
 }

@@ -9,6 +9,7 @@ import {
   cut,
   DEFAULT_WIDTH_COLUMNS,
   escapeText,
+  fits,
   HANGING_COLUMNS,
   padded,
   usableWidth,
@@ -157,7 +158,7 @@ function cell(text: string): string {
 }
 
 function shortened(text: string, columns: number): string {
-  return columnsOf(text) <= columns ? text : `${cut(text, columns - 1)}…`;
+  return fits(text, columns) ? text : `${cut(text, columns - 1)}…`;
 }
 
 /** The service's times are UTC, and have no zone (OBSERVED.md, Pages, filters, limits). Anything else stays as it is. */

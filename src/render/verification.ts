@@ -1,5 +1,6 @@
 /** The answers of real nameservers compared with the expected ones, as text and as JSON. */
 
+import { mapKey } from "../model/map-key.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { compareText, groupBy, jsonText } from "../model/text.ts";
 import { isVerified, type Verdict, type VerdictState, type Verification } from "../model/verification.ts";
@@ -51,7 +52,7 @@ function askedKey({ server, transport }: Pick<Verdict, "server" | "transport">):
 
 /** `192.0.2.1 did not answer over UDP and TCP: no answer within 6000 ms` */
 function silentLines({ silent }: Verification, paint: Paint, width: number): string[] {
-  const alike = groupBy(silent, ({ server, detail }) => JSON.stringify([server, detail]));
+  const alike = groupBy(silent, ({ server, detail }) => mapKey(JSON.stringify([server, detail])));
   return [...alike.values()].flatMap((ofServer) => {
     const { server = "", detail = "" } = ofServer[0] ?? {};
     const over = ofServer.map(({ transport }) => transport.toUpperCase()).sort(compareText);
@@ -62,7 +63,7 @@ function silentLines({ silent }: Verification, paint: Paint, width: number): str
 
 /** Servers with the same answer are reported together. */
 function differenceKey({ zone, name, type, state, found, detail }: Verdict): string {
-  return JSON.stringify([zone, name, type, state, found, detail]);
+  return mapKey(JSON.stringify([zone, name, type, state, found, detail]));
 }
 
 function difference(verdicts: readonly Verdict[], paint: Paint, width: number): string[] {

@@ -5,6 +5,7 @@ import type { Action, Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { LEFT_BY_UNDO } from "../model/journal.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
+import { mapKey } from "../model/map-key.ts";
 import {
   type FamilyMember,
   type Gap,
@@ -268,7 +269,7 @@ export interface Alike {
  * @param markOf the text after a summary: our own words
  */
 export function groupAlike(diagnostics: readonly Diagnostic[], markOf: (diagnostic: Diagnostic) => string): Alike[] {
-  const groups = groupBy(diagnostics, ({ code, detail, fix }) => JSON.stringify([code, detail, fix ?? null]));
+  const groups = groupBy(diagnostics, ({ code, detail, fix }) => mapKey(JSON.stringify([code, detail, fix ?? null])));
   return [...groups.values()].map((same) => ({
     summaries: same.map((diagnostic) => escapeText(diagnostic.summary) + markOf(diagnostic)),
     advice: [same[0]?.detail ?? "", same[0]?.fix ?? ""].filter((text) => text !== "").map(escapeText),

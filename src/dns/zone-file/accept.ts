@@ -1,6 +1,7 @@
 /** What of a zone file is taken: which records become records of the service, what is skipped and why, and which TTL the next record has. */
 
 import type { Diagnostic, Related, Span } from "../../model/diagnostic.ts";
+import { mapKey } from "../../model/map-key.ts";
 import {
   MAX_RECORD_NAME_LENGTH,
   nameProblem,
@@ -235,7 +236,7 @@ export class RecordCollector {
 
 /** Everything but the TTL and the place. What may hold a blank comes last. */
 function dataOf({ type, name, target, priority, weight, port, tag }: DnsRecord): string {
-  return `${type} ${name} ${priority} ${weight} ${port} ${tag} ${target}`;
+  return mapKey(`${type} ${name} ${priority} ${weight} ${port} ${tag} ${target}`);
 }
 
 /** Where the first of two equal records is. If both are the same line, its file was included twice: then the two `$INCLUDE` lines. */

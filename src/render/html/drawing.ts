@@ -1,6 +1,6 @@
 /** Layered pictures as SVG: boxes with text in columns, arrows between them, and the same in words. */
 
-import { columnsOf, cut, escapeText } from "../terminal.ts";
+import { columnsOf, cut, cutToEnd, escapeText, fits } from "../terminal.ts";
 import { type ArrowEnds, type BoxSize, HEADING_HEIGHT, type Layered, layOut, type Rectangle } from "./layered.ts";
 import { type Html, html, join } from "./markup.ts";
 
@@ -137,10 +137,9 @@ function portElement({ from, label }: DrawnArrow, { arrows, boxes }: Layered, in
 /** As it is shown; of a text with more columns the beginning and the end. */
 function fitted(text: string, columns: number): string {
   const escaped = escapeText(text);
-  if (columnsOf(escaped) <= columns) return escaped;
+  if (fits(escaped, columns)) return escaped;
   const tail = Math.floor((columns - 1) / 2);
-  const end = cut([...escaped].reverse().join(""), tail);
-  return `${cut(escaped, columns - 1 - tail)}…${[...end].reverse().join("")}`;
+  return `${cut(escaped, columns - 1 - tail)}…${cutToEnd(escaped, tail)}`;
 }
 
 /** `one, two and 3 more`, as text that is not escaped yet. */

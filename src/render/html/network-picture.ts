@@ -17,7 +17,7 @@ import type { AttachedInterface, Change } from "../../model/change.ts";
 import type { InventoryItem } from "../../model/inventory.ts";
 import type { Address, Json } from "../../model/resource.ts";
 import { compareNatural, groupBy } from "../../model/text.ts";
-import { columnsOf, cut, escapeText } from "../terminal.ts";
+import { cut, escapeText, fits } from "../terminal.ts";
 import type { Mark } from "../view.ts";
 import { someOf } from "./drawing.ts";
 import { type Html, html, join, NOTHING } from "./markup.ts";
@@ -406,7 +406,7 @@ function segmentElement({ x, width, range, subnet }: Segment): Html | null {
 
 function beginning(text: string, columns: number): string {
   const escaped = escapeText(text);
-  return columnsOf(escaped) <= columns ? escaped : `${cut(escaped, columns - 1)}…`;
+  return fits(escaped, columns) ? escaped : `${cut(escaped, columns - 1)}…`;
 }
 
 function sizeOfText(width: number): string {

@@ -1,6 +1,7 @@
 /** Which new domains are made as copies of one: a clone and a correction take two requests, however many records there are. */
 
 import type { Change } from "../../model/change.ts";
+import { mapKey } from "../../model/map-key.ts";
 import type { Strategy } from "../../model/plan.ts";
 import type { Address } from "../../model/resource.ts";
 import { groupBy } from "../../model/text.ts";
@@ -56,10 +57,10 @@ function isUnserved(domain: Change, context: StepContext): boolean {
   return stays && isOurs && status === "disabled" && type === "master" && !context.holdsUndeclared(domain.root);
 }
 
-/** The records as text, without their zone: if two texts are equal, so are the records. */
+/** The records as one key, without their zone: if two keys are equal, so are the records. */
 function contentOf(records: readonly Change[]): string {
   const keys = records.flatMap(({ after }) => (after === null ? [] : [contentKey(after as RecordValues)]));
-  return JSON.stringify(keys.sort());
+  return mapKey(JSON.stringify(keys.sort()));
 }
 
 /** null if copies would not take fewer requests. */

@@ -2,6 +2,7 @@
 
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Related, Span } from "../../model/diagnostic.ts";
+import { mapKey } from "../../model/map-key.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import { isIgnored } from "./ignore.ts";
 import type { RecordSpec, ZoneContext, ZoneSpec } from "./spec.ts";
@@ -110,7 +111,7 @@ function withoutDuplicates(records: readonly RecordSpec[], context: ZoneContext)
 /** Everything but the TTL. */
 function dataOf(record: RecordSpec): string {
   const { type, name, target, priority = "", weight = "", port = "", tag = "" } = record;
-  return JSON.stringify([type, name, target, priority, weight, port, tag]);
+  return mapKey(JSON.stringify([type, name, target, priority, weight, port, tag]));
 }
 
 function shownName(name: string): string {

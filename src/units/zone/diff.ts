@@ -3,6 +3,7 @@
 import type { Block, ChangeLabel, ComparedResource } from "../../model/change.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { mapKey } from "../../model/map-key.ts";
 import type { LeftAlone } from "../../model/plan.ts";
 import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
 import { compareText, groupBy, shellWord } from "../../model/text.ts";
@@ -65,7 +66,7 @@ export function matchRecords<Origin>(
   // Sorted only now: most records are as they are declared.
   rest.desired = sortedByContent(rest.desired);
   rest.live = sortedByContent(rest.live);
-  const sameTarget = pairOff(rest, (values) => JSON.stringify([values.name, values.type, values.target]));
+  const sameTarget = pairOff(rest, (values) => mapKey(JSON.stringify([values.name, values.type, values.target])));
   const sameName = pairOff(rest, (values) => JSON.stringify([values.name, values.type]));
   const isFree = (entry: { values: RecordValues }) => !options.pointedAt.has(recordFqdn(entry.values, options.zone));
   const movable = options.hidesNames
@@ -408,7 +409,7 @@ function expiredEntries(
   const expired = match.intent === "manage" && match.empties !== true ? (match.declared.spec.expired ?? []) : [];
   if (expired.length === 0) return () => undefined;
   const setOf = ({ name, type }: RecordValues): string => JSON.stringify([name, type]);
-  const keyOf = ({ name, type, target }: RecordValues): string => JSON.stringify([name, type, target]);
+  const keyOf = ({ name, type, target }: RecordValues): string => mapKey(JSON.stringify([name, type, target]));
   const there = new Set(live.map(({ values }) => keyOf(values)));
   const entries = new Map(
     expired.map((spec) => {

@@ -4,6 +4,7 @@ import type { WireDomain, WireRecord } from "../../api/wire.ts";
 import type { Failure } from "../../model/api.ts";
 import type { Change } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
+import { mapKey } from "../../model/map-key.ts";
 import type { RequestStep } from "../../model/plan.ts";
 import type { Json, JsonObject, Values } from "../../model/resource.ts";
 import { compareText } from "../../model/text.ts";
@@ -54,7 +55,7 @@ function sameField(field: string, a: Json, b: Json): boolean {
 
 function setKey(field: string, value: Json): string {
   if (!Array.isArray(value)) return JSON.stringify(value);
-  const texts = value.map((entry) => (field === "tags" ? String(entry).toLowerCase() : String(entry)));
+  const texts = value.map((entry) => mapKey(field === "tags" ? String(entry).toLowerCase() : String(entry)));
   return JSON.stringify([...new Set(texts)].sort(compareText));
 }
 

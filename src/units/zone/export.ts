@@ -9,6 +9,7 @@ import { ZoneTree } from "../../dns/zone-tree.ts";
 import type { Failure, ReadApi } from "../../model/api.ts";
 import type { Declared, Desired } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { mapKey } from "../../model/map-key.ts";
 import { type Address, isJsonObject, type Json } from "../../model/resource.ts";
 import { groupBy } from "../../model/text.ts";
 import { liveDomain } from "./domain.ts";
@@ -300,7 +301,7 @@ function misfit(record: DnsRecord, zone: string, seen: Set<string>, octets: Map<
   const problem = unwritable(record);
   if (problem !== null) return problem;
   if (type === "CNAME" && name === "") return "a CNAME cannot stand beside the zone's own SOA and NS";
-  const whole = JSON.stringify([type, name, Object.entries(rest).sort()]);
+  const whole = mapKey(JSON.stringify([type, name, Object.entries(rest).sort()]));
   if (seen.has(whole)) return "it is there twice, and is written once";
   const key = `${type} ${name}`;
   const sum = (octets.get(key) ?? MESSAGE_FRAME_OCTETS) + dataOctets(record);

@@ -2,6 +2,7 @@
 
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { mapKey } from "../../model/map-key.ts";
 import { domainAddress } from "../../model/resource.ts";
 import { groupBy } from "../../model/text.ts";
 import type { Match } from "../../model/unit.ts";
@@ -51,7 +52,7 @@ function contentOf(records: readonly RecordValues[], zone: string): string {
     const isWithin = target === zone || target.endsWith(`.${zone}`);
     return contentKey(isWithin ? { ...record, target: `${target.slice(0, -zone.length)}\0` } : record);
   });
-  return keys.sort().join("\n");
+  return mapKey(keys.sort().join("\n"));
 }
 
 function likelyRename({ address, span }: Declared<ZoneSpec>, former: string): Diagnostic {

@@ -5,6 +5,7 @@ import { canonicalIpv6 } from "../../dns/ip.ts";
 import { absoluteName, relativeName } from "../../dns/name.ts";
 import { type DnsRecord, isNamed, isRecordType, type RecordType, rulesOf } from "../../dns/record.ts";
 import { toAscii } from "../../dns/unicode.ts";
+import { mapKey } from "../../model/map-key.ts";
 import type { JsonObject, Values } from "../../model/resource.ts";
 
 export type RecordValues = DnsRecord & Values;
@@ -90,17 +91,18 @@ function wireTarget(values: RecordValues): string {
   return isNamed(values.type) ? `${values.target}.` : values.target;
 }
 
-/** All that a record says, as one text: equal keys, equal records. */
+/** All that a record says, as one key: equal keys, equal records. */
 export function contentKey(values: RecordValues, leaveOut: readonly ("name" | "ttl_sec")[] = []): string {
   const { type, name, target, ttl_sec } = values;
   const others = rulesOf(type).values.map((field) => values[field] ?? null);
-  return JSON.stringify([
+  const all = [
     type,
     leaveOut.includes("name") ? null : name,
     leaveOut.includes("ttl_sec") ? null : ttl_sec,
     ...others,
     target,
-  ]);
+  ];
+  return mapKey(JSON.stringify(all));
 }
 
 /** The name that resolvers are sent on to by this record, absolute; null if it points nowhere. */
