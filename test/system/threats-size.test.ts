@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { ended, folder, run, start } from "../cli/run.ts";
+import { emulator, ended, envOf, folder, run, start } from "../cli/run.ts";
 import { startAsked } from "../support/scripted-asked.ts";
 import { framed, rawRecord, soa } from "../support/scripted-nameserver.ts";
 
@@ -154,6 +154,61 @@ test("plan files and snapshots of a hundred million values, or without an end to
     }
   }
 }, 300_000);
+
+/** V8 hashes a longer text by its length alone. */
+const MAX_HASHED_CHARACTERS = 16_383;
+
+/** Texts of one length that differ at their end, about as many characters together whatever the length. */
+function textsOf(characters: number, count: number): string[] {
+  const least = Math.round((count * MAX_HASHED_CHARACTERS) / characters);
+  return Array.from({ length: least }, (_, index) => `${"x".repeat(characters - 5)}${10_000 + index}`);
+}
+
+/** How many times longer `work` takes with texts that V8 hashes by their length than with texts that are a little shorter: the least of three. */
+async function slowdown(work: (characters: number) => Promise<() => Promise<void>>): Promise<number> {
+  const [short, long] = [await work(MAX_HASHED_CHARACTERS - 50), await work(MAX_HASHED_CHARACTERS + 50)];
+  const ratios: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const times: number[] = [];
+    for (const each of [short, long]) {
+      const begin = performance.now();
+      await each();
+      times.push(performance.now() - begin);
+    }
+    ratios.push((times[1] ?? 0) / (times[0] ?? 0));
+  }
+  return Math.min(...ratios);
+}
+
+test("thousands of texts of one length, which V8 would hash by the length, take as long as shorter ones", async () => {
+  const empty = await folder({
+    "tenon.yaml": `tenon: 1\ndomains: [{ domain: a.example, ${MASTER.replace("\n    ", ", ")}, records: [] }]\n`,
+  });
+  const drift = await slowdown(async (characters) => {
+    const records = textsOf(characters, 2_000).map((target, id) => ({
+      id: id + 1,
+      type: "TXT" as const,
+      name: "a",
+      target,
+    }));
+    const service = await emulator({ seed: { domains: [{ id: 1, domain: "a.example", type: "master", records }] } });
+    return async () => {
+      const { code, stderr } = await run(["drift"], { cwd: empty, env: envOf(service) });
+      expect([code, stderr]).toEqual([2, ""]);
+    };
+  });
+  const validation = await slowdown(async (characters) => {
+    const texts = textsOf(characters, 1_000);
+    const values = texts.map((text) => `{ type: TXT, name: a, target: "\${var.x}${text.slice(-5)}" }`);
+    const variables = `variables: { x: { default: "${"x".repeat(characters - 5)}" } }`;
+    const manifest = `tenon: 1\n${variables}\nrecord_sets: { s: [${values.join(", ")}] }\n${domains(1, "use: [s]")}`;
+    const cwd = await folder({ "tenon.yaml": manifest });
+    return async () => {
+      expect(await run(["validate"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+    };
+  });
+  expect(Math.max(drift, validation)).toBeLessThan(3);
+}, 600_000);
 
 async function importFiles(source: string, files: Readonly<Record<string, string>>, paths: readonly string[]) {
   const cwd = await folder(files);
