@@ -1,6 +1,7 @@
 /** Reads the JSON that another tool wrote: every value with its place, within limits, and without showing the texts of a file of secrets. */
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import { MAX_HASHED_CHARACTERS } from "../model/map-key.ts";
 import { readSource, unreadable } from "./zone-files.ts";
 
 /** Terraform nests values of other providers, and a module within a module, to some twenty levels. */
@@ -172,6 +173,8 @@ class JsonParser {
       const start = this.#position;
       if (this.#text[start] !== '"') throw this.#unexpected("where a key is expected");
       const key = this.#string();
+      if (key.length > MAX_HASHED_CHARACTERS)
+        throw new JsonProblem("The key is too long.", { start, end: this.#position });
       if (entries.has(key)) throw new JsonProblem("The key is there twice.", { start, end: this.#position });
       if (!this.#takes(":")) throw this.#unexpected("where a colon is expected");
       entries.set(key, this.#value(depth + 1));

@@ -7,6 +7,7 @@ import type * as YamlLibrary from "yaml";
 import type { Document, Node, Pair } from "yaml";
 import { isPrivate, isWithin } from "../files/paths.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { MAX_HASHED_CHARACTERS } from "../model/map-key.ts";
 import { compareText } from "../model/text.ts";
 import type { Collected } from "./collect.ts";
 import { foreignJson, noFile, readSource, type SourceText, unreadable, zoneName } from "./zone-files.ts";
@@ -498,6 +499,7 @@ class Conversion {
       const span = this.#span(key);
       if (!this.#yaml.isScalar(key)) throw new Refusal("a key is not a word", span);
       const name = keyText(key as YamlLibrary.Scalar);
+      if (name.length > MAX_HASHED_CHARACTERS) throw new Refusal("a key is too long", span);
       const converted = this.value(value);
       if (name === "<<")
         for (const item of converted.kind === "list" ? converted.items : [converted]) merged.push(item);

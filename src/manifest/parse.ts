@@ -292,6 +292,12 @@ const MAX_PARSER_STACK = MAX_NESTING_DEPTH + 2;
 
 type Offsets = readonly [number, number];
 
+/**
+ * YAML's own limit for keys without a `?` (YAML 1.2.2, 7.4.2), which the library does not apply in braces. V8 keeps each key of an object in
+ * a table of texts, in which it finds thousands of long keys of one length one after the other.
+ */
+const MAX_KEY_CHARACTERS = 1_024;
+
 const CORE_TAGS: ReadonlySet<string> = new Set(
   ["str", "int", "float", "bool", "null", "map", "seq"].map((name) => `tag:yaml.org,2002:${name}`),
 );
@@ -376,6 +382,10 @@ class Converter {
       const key = this.#key(pair.key);
       if (key === null) continue;
       const at = this.#at(pair.key);
+      if (key.length > MAX_KEY_CHARACTERS) {
+        this.#refuse(longKey(at));
+        continue;
+      }
       const first = seen.get(key);
       if (first === undefined) this.#put(object, key, offsets(pair.key), pair.value);
       else this.#refuse(duplicateKey(key, at, first));
@@ -554,6 +564,11 @@ function duplicateKey(key: string, span: Span, first: Span): Diagnostic {
   const detail = "A key may stand once in a mapping; of two, one would be lost silently.";
   const base = syntax("duplicate-key", `\`${key}\` is there twice`, detail, "Keep one of the two.", span);
   return { ...base, related: [{ message: "first here", span: first }] };
+}
+
+function longKey(span: Span): Diagnostic {
+  const most = MAX_KEY_CHARACTERS.toLocaleString("en");
+  return syntax("too-long", "the key is too long", `A key has at most ${most} characters.`, "Shorten it.", span);
 }
 
 function complexKey(span: Span): Diagnostic {

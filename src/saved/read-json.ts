@@ -4,6 +4,7 @@ import type { ValidateFunction } from "ajv/dist/2020.js";
 import { readPackageFile } from "../files/package-files.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { MAX_HASHED_CHARACTERS } from "../model/map-key.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { escapeText } from "../render/terminal.ts";
 
@@ -50,6 +51,7 @@ function withoutExcerpt(message: string): string {
 function excessOf(text: string): string | null {
   const size = sizeOf(text, MAX_SAVED_VALUES);
   if (size === "deep") return `it is nested more than ${MAX_NESTING_DEPTH} deep`;
+  if (size === "long-key") return `it has a key of more than ${MAX_HASHED_CHARACTERS.toLocaleString("en")} characters`;
   return size === "full" ? `it has more than ${MAX_SAVED_VALUES.toLocaleString("en")} values` : null;
 }
 
@@ -58,7 +60,7 @@ function excessOf(text: string): string | null {
  * the parser to refuse.
  * @returns how many values it has, or which limit it exceeds
  */
-export function sizeOf(text: string, maxValues: number): number | "deep" | "full" {
+export function sizeOf(text: string, maxValues: number): number | "deep" | "full" | "long-key" {
   let depth = 0;
   let values = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -68,11 +70,23 @@ export function sizeOf(text: string, maxValues: number): number | "deep" | "full
       values += 1;
     } else if (character === "]" || character === "}") depth -= 1;
     else if (character === ",") values += 1;
-    else if (character === '"') index = endOfString(text, index);
+    else if (character === '"') {
+      const end = endOfString(text, index);
+      // V8 finds keys of one length that are so long one after the other.
+      if (end - index > MAX_HASHED_CHARACTERS && isKey(text, end)) return "long-key";
+      index = end;
+    }
     if (depth > MAX_NESTING_DEPTH) return "deep";
     if (values > maxValues) return "full";
   }
   return values;
+}
+
+/** @param end of a string */
+function isKey(text: string, end: number): boolean {
+  let index = end + 1;
+  while (index < text.length && " \t\r\n".includes(text[index] as string)) index += 1;
+  return text[index] === ":";
 }
 
 /** @returns where the string that begins at `start` ends, or the end of the text */

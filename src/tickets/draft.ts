@@ -220,7 +220,7 @@ function linesOf(text: string): JsonObject[] | null {
     if (!line.startsWith("{") || !line.trimEnd().endsWith("}")) continue;
     const size = sizeOf(line, left);
     if (size === "full") return null;
-    if (size === "deep") continue;
+    if (typeof size === "string") continue;
     left -= size;
     try {
       const value = JSON.parse(line) as Json;

@@ -23,6 +23,11 @@ describe("a plan file", () => {
     ],
     ["no JSON", () => "not a plan\n", ["error[plan-file-damaged]"]],
     ["a list", () => "[]", ["error[plan-file-damaged]"]],
+    [
+      "with a key that is too long",
+      () => `{"${"k".repeat(16_384)}" :1}`,
+      ["error[plan-file-damaged]", "a key of more than 16,383"],
+    ],
     ["nested without an end", () => "[".repeat(200_000), ["error[plan-file-"]],
     ["of a newer tenon", (text) => newer(text), ["error[plan-file-newer]", "Use the same version of tenon"]],
     ["of another program", () => FOREIGN, ["error[plan-file-foreign]: the file is a plan, but not one of tenon"]],

@@ -479,6 +479,7 @@ describe("a file that is none of Terraform's, or a broken one", () => {
     ["a comma too many", '{"version":4,}', "}", /where a key is expected/],
     ["more than one value", '{"version":4}\n{"@level":"info"}', "{", /after the end of the value/],
     ["a key twice", '{"version":4,"version":4}', '"version"', /is there twice/],
+    ["a key that is too long", `{"${"k".repeat(16_384)}":4}`, `"${"k".repeat(16_384)}"`, /key is too long/],
     ["a raw line break", '{"version\n":4}', "\n", /raw control character/],
     ["resources that are no list", '{"version":4,"resources":{"a":1}}', '{"a":1}', /does not write it so/],
     ["a resource without a type", '{"version":4,"resources":[{"name":"a"}]}', '{"name":"a"}', /does not write it so/],

@@ -39,3 +39,10 @@ test("of one label one object can be declared, whatever the ids", async () => {
   const same = await loadText("vpcs: [{ label: a, region: r }, { label: a, region: r }]\n");
   expect(same.diagnostics[0]?.detail).not.toContain("not of ids");
 });
+
+test("a key has at most 1,024 characters, wherever it stands", async () => {
+  for (const write of [(key: string) => `x-a: { "${key}": 1 }\n`, (key: string) => `x-a:\n  ? "${key}"\n  : 1\n`]) {
+    expect(codes(await loadText(write("k".repeat(1_024))))).toEqual([]);
+    expect(places(await loadText(write("k".repeat(1_025))))).toEqual([expect.stringMatching(/^too-long tenon.yaml:/)]);
+  }
+});
