@@ -226,7 +226,7 @@ export function byteText(bytes: number | null): string {
   return bytes === null ? "" : ` (${bytes} bytes)`;
 }
 
-/** Whether the text takes no more than so many columns. */
+/** Whether the text takes no more than so many columns, and is not much longer than they say (`MAX_UNITS_PER_COLUMN`). */
 export function fits(text: string, columns: number): boolean {
   return headEnd(text, columns) === text.length;
 }
@@ -243,13 +243,16 @@ export function cut(text: string, columns: number): string {
 
 // Only what is shown of a text is looked at: the text may have megabytes.
 
+/** UTF-16 code units: thousands of combining characters take no column. Scripts that are written with them have about two. */
+const MAX_UNITS_PER_COLUMN = 4;
+
 /** Where the part at the beginning ends that fits into `columns`. */
 function headEnd(text: string, columns: number): number {
   let end = 0;
   let used = 0;
   for (const character of text) {
     used += columnsOfCharacter(character);
-    if (used > columns) break;
+    if (used > columns || end + character.length > columns * MAX_UNITS_PER_COLUMN) break;
     end += character.length;
   }
   return end;
@@ -261,7 +264,7 @@ function tailStart(text: string, columns: number): number {
   for (let used = 0; start > 0; ) {
     const before = start - (isPair(text, start - 2) ? 2 : 1);
     used += columnsOfCharacter(text.slice(before, start));
-    if (used > columns) break;
+    if (used > columns || text.length - before > columns * MAX_UNITS_PER_COLUMN) break;
     start = before;
   }
   return start;

@@ -33,3 +33,11 @@ test("of a text of a million characters no more is looked at than is shown", asy
   const work = (): unknown => [shorten(text, 60, null), cut(text, 60), cutToEnd(text, 60), fits(text, 60)];
   expect(await operationsOf(work)).toBeLessThan(2_000);
 });
+
+test("characters that take no column do not take the room of others", () => {
+  const hidden = `a${"\u0301".repeat(60_000)}b`;
+  expect(fits(hidden, 60)).toBe(false);
+  for (const part of [cut(hidden, 60), cutToEnd(hidden, 60), shorten(hidden, 60, 120_002)])
+    expect(part.length).toBeLessThanOrEqual(4 * 60);
+  expect(shorten(hidden, 60, 120_002)).toMatch(/^a.*….*b \(120002 bytes\)$/);
+});
