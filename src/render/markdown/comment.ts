@@ -272,6 +272,9 @@ class Fitting {
       if (gravity === NEW) this.#count(this.#left, Number.POSITIVE_INFINITY);
       for (const items of this.#bySection) this.#share(items, gravity);
     }
+    // What was held for each unit and is not needed is room for some lines more.
+    for (const { unit } of this.#items) this.#left += unit.tighten();
+    for (const gravity of GRAVITIES) for (const items of this.#bySection) this.#share(items, gravity);
     const shown = this.#settle();
     this.#raise(
       shown,

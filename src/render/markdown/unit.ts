@@ -136,6 +136,7 @@ export class Unit {
   #lineCharacters = 0;
   #fenceCharacters = 0;
   #state: "absent" | "counted" | "unfolded" = "absent";
+  #missingCharacters = MISSING_CHARACTERS;
   #counts: string | null = null;
   #emptyCharacters: number | null = null;
 
@@ -167,6 +168,14 @@ export class Unit {
     return this.#waiting[gravity]?.length ?? 0;
   }
 
+  /** Gives back what is held for the line that counts the changes without a line: it becomes no longer than it is. @returns characters less */
+  tighten(): number {
+    if (this.#state !== "unfolded" || this.#waitingCount === 0) return 0;
+    const before = this.characters;
+    this.#missingCharacters = (this.#missingLine(this.#missing()) ?? "").length + 1;
+    return before - this.characters;
+  }
+
   /** Characters that it takes with the separator, at most. */
   get characters(): number {
     if (this.#state === "absent") return 0;
@@ -174,7 +183,7 @@ export class Unit {
     return (
       this.#emptyText() +
       (this.#lineCharacters + this.#fenceCharacters + this.#nameCharacters) +
-      (this.#waitingCount > 0 ? MISSING_CHARACTERS : 0) +
+      (this.#waitingCount > 0 ? this.#missingCharacters : 0) +
       (this.#frame.times > 1 ? MEMBERS_CHARACTERS : 0) +
       BLOCK_SEPARATOR.length
     );
@@ -253,14 +262,17 @@ export class Unit {
 
   /** What is shown so far. */
   render(): Rendering {
-    const { pieces, tense, times, isOpen, head } = this.#frame;
+    const { pieces, times, isOpen, head } = this.#frame;
     const all = pieces.flatMap(({ views }) => views);
     if (this.#state !== "unfolded") return { text: this.#countsLine(), counted: this.changeCount, isCut: false };
     const shown = pieces.flatMap((piece) => this.#shown.get(piece) ?? []);
-    const missing = pieces.flatMap((piece) => (this.#shown.has(piece) ? [] : piece.views));
-    const each = times > 1 ? " each" : "";
-    const note = missing.length === 0 ? [] : [`  and ${tallyText(missing, tense)}${each}, not shown here`];
-    const lines = [...shown.flatMap((piece) => piece.lines), ...note, ...this.#memberLines(this.#names)];
+    const missing = this.#missing();
+    const note = this.#missingLine(missing);
+    const lines = [
+      ...shown.flatMap((piece) => piece.lines),
+      ...(note === null ? [] : [note]),
+      ...this.#memberLines(this.#names),
+    ];
     return {
       text: fold(`${htmlCode(head)}: ${this.#countsText()}`, codeBlock(lines, "diff"), isOpen),
       counted: missing.length === all.length ? this.changeCount : missing.length * times,
@@ -293,6 +305,17 @@ export class Unit {
   /** Whether each change has a line: only then there may be room for all of each. */
   get isListed(): boolean {
     return this.#waitingCount === 0 && this.#state === "unfolded";
+  }
+
+  /** Of one of those that are alike. */
+  #missing(): ChangeView[] {
+    return this.#frame.pieces.flatMap((piece) => (this.#shown.has(piece) ? [] : piece.views));
+  }
+
+  #missingLine(missing: readonly ChangeView[]): string | null {
+    const { tense, times } = this.#frame;
+    const each = times > 1 ? " each" : "";
+    return missing.length === 0 ? null : `  and ${tallyText(missing, tense)}${each}, not shown here`;
   }
 
   /** The network, zone or image itself comes before what is in it. */

@@ -207,7 +207,8 @@ describe("one grave change among very many", () => {
     const text = expectWhole(plan(graver.flat()));
     const shown = signs.map((sign) => text.match(sign)?.length ?? 0);
     expect(shown.slice(2)).toEqual([400, 400, 400]);
-    expect(shown[0]).toBe(0);
+    // Where a longer line does not fit, a shorter one may.
+    expect(shown[0]).toBeLessThan(3);
     expect(shown[1]).toBeGreaterThan(100);
   });
 
