@@ -3,6 +3,7 @@
 import type * as YamlLibrary from "yaml";
 import type { Alias, CST, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { MAX_HASHED_CHARACTERS } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { readCommonYaml } from "./common-yaml.ts";
 import {
@@ -292,12 +293,6 @@ const MAX_PARSER_STACK = MAX_NESTING_DEPTH + 2;
 
 type Offsets = readonly [number, number];
 
-/**
- * YAML's own limit for keys without a `?` (YAML 1.2.2, 7.4.2), which the library does not apply in braces. V8 keeps each key of an object in
- * a table of texts, in which it finds thousands of long keys of one length one after the other.
- */
-const MAX_KEY_CHARACTERS = 1_024;
-
 const CORE_TAGS: ReadonlySet<string> = new Set(
   ["str", "int", "float", "bool", "null", "map", "seq"].map((name) => `tag:yaml.org,2002:${name}`),
 );
@@ -382,7 +377,8 @@ class Converter {
       const key = this.#key(pair.key);
       if (key === null) continue;
       const at = this.#at(pair.key);
-      if (key.length > MAX_KEY_CHARACTERS) {
+      // V8 keeps the keys of all objects in one table, in which it finds thousands of this length one after the other.
+      if (key.length > MAX_HASHED_CHARACTERS) {
         this.#refuse(longKey(at));
         continue;
       }
@@ -567,7 +563,7 @@ function duplicateKey(key: string, span: Span, first: Span): Diagnostic {
 }
 
 function longKey(span: Span): Diagnostic {
-  const most = MAX_KEY_CHARACTERS.toLocaleString("en");
+  const most = MAX_HASHED_CHARACTERS.toLocaleString("en");
   return syntax("too-long", "the key is too long", `A key has at most ${most} characters.`, "Shorten it.", span);
 }
 
