@@ -128,6 +128,7 @@ export class BullQueue implements FleetQueue {
     );
   }
 
+  /** Reads all that is kept of each. */
   async scheduled(): Promise<string[]> {
     const schedulers = await this.#backend.outages.wait(() => this.#queue.getJobSchedulers());
     return schedulers.map(({ key }) => key);

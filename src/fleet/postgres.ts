@@ -3,7 +3,6 @@
 import type { ConnectionOptions } from "node:tls";
 import {
   assertSchemaCompatibility,
-  createPostgresBackend,
   runMigrations,
   SchemaMigrationRequiredError,
   SchemaVersionMismatchError,
@@ -13,8 +12,10 @@ import pg from "pg";
 import { parse, parseIntoClientConfig } from "pg-connection-string";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { CHECKED_TLS } from "../model/tls.ts";
+import { BoundedClient, boundedPool } from "./bounded-client.ts";
 import { BullQueue, MAX_JOB_FIELD_CHARACTERS } from "./bullmq.ts";
 import { Outages } from "./outages.ts";
+import { boundedBackend, QUEUE_SCHEMA, SCHEDULED } from "./postgres-jobs.ts";
 import {
   type Fence,
   type FleetStore,
@@ -28,9 +29,6 @@ import {
   storeFails,
   unfit,
 } from "./store.ts";
-
-/** BullMQ's own name for it. Its tables hold all queues, by their names. */
-const QUEUE_SCHEMA = "bullmq";
 
 const TABLES_SCHEMA = "tenon_fleet";
 
@@ -146,7 +144,7 @@ async function withClient(
   address: StoreAddress,
   work: (client: pg.Client) => Promise<Diagnostic | null>,
 ): Promise<Diagnostic | null> {
-  const client = new pg.Client(poolOptions(address));
+  const client = new BoundedClient(poolOptions(address));
   client.on("error", () => {});
   try {
     await client.connect();
@@ -242,25 +240,26 @@ class PostgresStore implements FleetStore {
   readonly queue: BullQueue;
   readonly #pool: pg.Pool;
   readonly #prefix: string;
+  readonly #queueName: string;
   readonly #outages: Outages;
 
   constructor(address: StoreAddress, options: StoreOptions) {
     this.#prefix = options.prefix;
     this.#outages = new Outages(options.observer, isPassing);
-    this.#pool = new pg.Pool(poolOptions(address));
+    this.#pool = boundedPool(poolOptions(address));
     this.#pool.on("error", (error) => this.#outages.report(error));
     // One that the queue has taken out of the pool has no other listener: that its connection ends would end the process.
     this.#pool.on("connect", (client) => client.on("error", (error) => this.#outages.report(error)));
-    const factory = createPostgresBackend as never;
     const queue = `tenon-${options.prefix}`;
-    const shared = { factory, prefix: queue, queue, outages: this.#outages };
+    this.#queueName = queue;
+    const shared = { factory: boundedBackend, prefix: queue, queue, outages: this.#outages };
     this.queue = new BullQueue({ connection: this.#pool as never, ...shared }, options);
   }
 
-  async read(key: string): Promise<StoredRecord | null> {
+  async read(key: string, maxOctets: number = MAX_RECORD_OCTETS): Promise<StoredRecord | null> {
     const text = `SELECT version, CASE WHEN octet_length(text) <= $3 THEN text END AS text
       FROM tenon_fleet.records WHERE prefix = $1 AND key = $2 AND expires >= now() AND ${isSound("version")}`;
-    const [row] = await this.#query(text, [this.#prefix, key, MAX_RECORD_OCTETS]);
+    const [row] = await this.#query(text, [this.#prefix, key, Math.min(maxOctets, MAX_RECORD_OCTETS)]);
     if (row === undefined) return null;
     return { version: Number(row["version"]), text: typeof row["text"] === "string" ? row["text"] : null };
   }
@@ -283,7 +282,7 @@ class PostgresStore implements FleetStore {
     const values = [this.#prefix, key, text, expected, lifetimeMilliseconds, ...right];
     if ((await this.#change(expected === 0 ? WRITE : REWRITE, values)) > 0) return true;
     // An answer may have been lost on the way, and the same have been asked for again.
-    const stored = await this.read(key);
+    const stored = await this.read(key, Buffer.byteLength(text));
     return stored?.version === expected + 1 && stored.text === text;
   }
 
@@ -313,8 +312,10 @@ class PostgresStore implements FleetStore {
     return this.queue.schedule(account, milliseconds);
   }
 
-  scheduled(): Promise<string[]> {
-    return this.queue.scheduled();
+  /** BullMQ would read all that is kept of each. */
+  async scheduled(): Promise<string[]> {
+    const rows = await this.#query(SCHEDULED, [this.#queueName]);
+    return rows.map((row) => String(row["name"]));
   }
 
   async close(): Promise<void> {

@@ -306,19 +306,24 @@ export interface Kinds {
   readonly worker: WorkerRecord;
 }
 
-/** Of kinds that are read often, and are short. */
-const MAX_SHORT_OCTETS = 8 * 1024 * 1024;
+/** Of kinds that a status reads by the dozen, of thousands of accounts: the longest has some thirty thousand. */
+const MAX_STATUS_OCTETS = 64 * 1024;
+/** Ten thousand names, or what was seen of two hundred endpoints. */
+const MAX_LIST_OCTETS = 1024 * 1024;
+/** Hundreds of addresses of a thousand characters. */
+const MAX_REQUEST_OCTETS = 8 * 1024 * 1024;
 
+/** Of a longer record nothing but its length is read from the store. A large one is read alone. */
 const MAX_OCTETS: Readonly<Record<keyof Kinds, number>> = {
-  request: MAX_SHORT_OCTETS,
-  pending: MAX_SHORT_OCTETS,
+  request: MAX_REQUEST_OCTETS,
+  pending: MAX_STATUS_OCTETS,
   state: MAX_RECORD_OCTETS,
-  schedule: MAX_SHORT_OCTETS,
-  scheduled: MAX_SHORT_OCTETS,
-  pace: MAX_SHORT_OCTETS,
-  names: MAX_SHORT_OCTETS,
-  activity: MAX_SHORT_OCTETS,
-  worker: MAX_SHORT_OCTETS,
+  schedule: MAX_REQUEST_OCTETS,
+  scheduled: MAX_STATUS_OCTETS,
+  pace: MAX_LIST_OCTETS,
+  names: MAX_LIST_OCTETS,
+  activity: MAX_STATUS_OCTETS,
+  worker: MAX_STATUS_OCTETS,
 };
 
 /** The longest record is of 10,000 names; reports are texts. To parse more is what takes memory, and no signal is heard meanwhile. */
@@ -352,7 +357,7 @@ export class Records {
   }
 
   async read<Kind extends keyof Kinds>(kind: Kind, key: string): Promise<Found<Kinds[Kind]>> {
-    const stored = await this.#store.read(key);
+    const stored = await this.#store.read(key, MAX_OCTETS[kind]);
     if (stored === null) return { version: 0, value: null };
     const { version, text } = stored;
     if (text === null || Buffer.byteLength(text) > MAX_OCTETS[kind] || isFuller(text, MAX_RECORD_VALUES))
@@ -360,7 +365,7 @@ export class Records {
     const validate = await validatorOf(kind);
     try {
       const value: Kinds[Kind] = JSON.parse(text);
-      return { version, value: validate(value) ? value : null };
+      return { version, value: validate(value) ? visible(kind, value) : null };
     } catch {
       return { version, value: null };
     }
@@ -421,6 +426,46 @@ function validatorOf(kind: keyof Kinds): ReturnType<typeof compiledSchema> {
   return compiledSchema(RECORD_SCHEMAS[kind] as JsonObject, "first");
 }
 
+/**
+ * What each kind of record has of texts that are shown, as they may be shown: on a terminal, a page and in a document alike. Others have a pattern, or
+ * are compared and not shown; what a run came to is `printable` where it is shown, as it may be long.
+ */
+const VISIBLE: { readonly [Kind in keyof Kinds]?: (value: Kinds[Kind]) => Kinds[Kind] } = {
+  state: (value) => {
+    if (value.state === "running") return { ...value, worker: visibleWorker(value.worker) };
+    return value.state === "refused" ? { ...value, reason: visibleLine(value.reason) } : value;
+  },
+  activity: ({ running, last }) => ({
+    running: running === null ? null : { ...running, worker: visibleWorker(running.worker) },
+    last:
+      last === null
+        ? null
+        : {
+            ...last,
+            worker: visibleWorker(last.worker),
+            headline: visibleCut(last.headline, MAX_HEADLINE_CHARACTERS),
+          },
+  }),
+};
+
+function visible<Kind extends keyof Kinds>(kind: Kind, value: Kinds[Kind]): Kinds[Kind] {
+  const change: ((value: Kinds[Kind]) => Kinds[Kind]) | undefined = VISIBLE[kind];
+  return change === undefined ? value : change(value);
+}
+
+/** An escape is longer than what it stands for, and a record that is read is written again in part. */
+function visibleCut(text: string, maxCharacters: number): string {
+  return escapeText(text).slice(0, maxCharacters);
+}
+
+function visibleLine(text: string): string {
+  return visibleCut(text, MAX_LINE_CHARACTERS);
+}
+
+function visibleWorker(name: string): string {
+  return visibleCut(name, MAX_WORKER_CHARACTERS);
+}
+
 const ESCAPE = String.fromCharCode(27);
 /** The colours that Tenon writes are the one thing that a report may tell a terminal: others hide text. */
 const COLOUR = new RegExp(`(${ESCAPE}\\[(?:[12]|22|3[1236]|39)m)`);
@@ -436,7 +481,7 @@ export function printable(outcome: Ran): Ran {
   const { text, shorter } = outcome;
   const document = isJson(outcome.document) ? visibleJson(withoutTabs(outcome.document)) : null;
   const forms = shorter === undefined ? {} : { shorter: shorter.map(printableText) };
-  return { ...outcome, text: printableText(text), ...forms, document };
+  return { ...outcome, headline: visibleLine(outcome.headline), text: printableText(text), ...forms, document };
 }
 
 function printableText(from: string): string {
@@ -485,9 +530,9 @@ export function activityKey(account: string): string {
   return `activity/${account}`;
 }
 
-/** @param name of the worker */
+/** @param name of the worker; the record is found by the name as it is, and as it is shown */
 export function workerKey(name: string): string {
-  return `worker/${name}`;
+  return `worker/${visibleWorker(name)}`;
 }
 
 export function scheduledKey(account: string): string {

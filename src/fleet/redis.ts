@@ -105,24 +105,29 @@ function isPassing(error: unknown): boolean {
   return error instanceof Error && PASSING.test(error.message);
 }
 
+const MAX_VERSION_OCTETS = String(Number.MAX_SAFE_INTEGER).length;
+
 /**
  * Whoever can write to the server can put anything under any key. What is of another type, or no whole number that JavaScript has, counts as not
- * being there, so that it keeps nothing up: `hash`, `text` and `number` read so.
+ * being there, so that it keeps nothing up: `text`, `number` and `version_of` read so.
  */
 const CAREFULLY = `
 local function is(key, kind) return redis.call('TYPE', key).ok == kind end
-local function hash(key, field) if is(key, 'hash') then return redis.call('HGET', key, field) end return false end
 local function text(key) if is(key, 'string') then return redis.call('GET', key) end return false end
 local function number(value)
   local found = tonumber(value or '0') or 0
   if found >= 0 and found < ${Number.MAX_SAFE_INTEGER} and found == math.floor(found) then return found end
   return 0
+end
+local function version_of(key)
+  if not is(key, 'hash') or redis.call('HSTRLEN', key, 'v') > ${MAX_VERSION_OCTETS} then return 0 end
+  return number(redis.call('HGET', key, 'v'))
 end`;
 
 /** KEYS: record, fence. ARGV: expected version, text, lifetime or "" for one without, count of the fence or "". */
 const WRITE = `${CAREFULLY}
 if ARGV[4] ~= '' and text(KEYS[2]) ~= ARGV[4] then return 0 end
-local version = number(hash(KEYS[1], 'v'))
+local version = version_of(KEYS[1])
 if not is(KEYS[1], 'hash') then redis.call('DEL', KEYS[1]) end
 if version == tonumber(ARGV[1]) + 1 and redis.call('HGET', KEYS[1], 'd') == ARGV[2] then return 1 end
 if version ~= tonumber(ARGV[1]) then return 0 end
@@ -132,10 +137,18 @@ return 1`;
 
 /** KEYS: record. ARGV: the most octets. A record that is too long is not sent. */
 const READ = `${CAREFULLY}
-local version = number(hash(KEYS[1], 'v'))
+local version = version_of(KEYS[1])
 if version == 0 then return false end
 if redis.call('HSTRLEN', KEYS[1], 'd') > tonumber(ARGV[1]) then return {version, false} end
 return {version, redis.call('HGET', KEYS[1], 'd')}`;
+
+/** KEYS: records. A version that is too long to be one is not sent either. */
+const VERSIONS = `${CAREFULLY}
+local versions = {}
+for index, key in ipairs(KEYS) do versions[index] = version_of(key) end
+return versions`;
+/** A server does nothing else while it runs a script. */
+const MAX_KEYS_TOGETHER = 1_000;
 
 /**
  * How long a counter is kept that nobody takes: those of tokens and accounts that there are no more go away. A new one is ahead of it, and what
@@ -210,25 +223,21 @@ class RedisStore implements FleetStore {
     return false;
   }
 
-  async read(key: string): Promise<StoredRecord | null> {
-    const found = await this.#eval(READ, [this.#record(key)], [MAX_RECORD_OCTETS]);
+  async read(key: string, maxOctets: number = MAX_RECORD_OCTETS): Promise<StoredRecord | null> {
+    const found = await this.#eval(READ, [this.#record(key)], [Math.min(maxOctets, MAX_RECORD_OCTETS)]);
     if (!Array.isArray(found)) return null;
     const [version, text] = found;
     return { version: Number(version), text: typeof text === "string" ? text : null };
   }
 
   async versions(keys: readonly string[]): Promise<number[]> {
-    return this.#outages.wait(async () => {
-      const pipeline = this.#client.pipeline();
-      for (const key of keys) pipeline.hget(this.#record(key), "v");
-      const answers = (await pipeline.exec()) ?? [];
-      return keys.map((_, index) => {
-        const [error, version] = answers[index] ?? [null, null];
-        if (error !== null && !error.message.startsWith("WRONGTYPE")) throw error;
-        const found = Number(version ?? 0);
-        return Number.isSafeInteger(found) && found > 0 && found < Number.MAX_SAFE_INTEGER ? found : 0;
-      });
-    });
+    const versions: number[] = [];
+    for (let from = 0; from < keys.length; from += MAX_KEYS_TOGETHER) {
+      const some = keys.slice(from, from + MAX_KEYS_TOGETHER).map((key) => this.#record(key));
+      const found = await this.#eval(VERSIONS, some, []);
+      for (const index of some.keys()) versions.push(Array.isArray(found) ? Number(found[index] ?? 0) : 0);
+    }
+    return versions;
   }
 
   async write(

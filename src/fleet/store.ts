@@ -19,7 +19,7 @@ export const RECORD_LIFETIME_MILLISECONDS: number = 7 * 24 * 60 * 60 * 1000;
 export interface StoredRecord {
   /** From 1, by one with each write. */
   readonly version: number;
-  /** null: it is longer than a record may be. Whatever wrote it was not Tenon. */
+  /** null: it is longer than it may be. Whatever wrote it was not Tenon. */
   readonly text: string | null;
 }
 
@@ -32,8 +32,11 @@ export interface Fence {
 
 export interface FleetStore {
   readonly queue: FleetQueue;
-  /** @returns null: there is none, or it is too old */
-  read(key: string): Promise<StoredRecord | null>;
+  /**
+   * @param maxOctets the text of a longer one is not sent. Default: MAX_RECORD_OCTETS, which is the most
+   * @returns null: there is none, or it is too old
+   */
+  read(key: string, maxOctets?: number): Promise<StoredRecord | null>;
   /** The versions of records, 0 for those that there are not, in the order of the keys. */
   versions(keys: readonly string[]): Promise<number[]>;
   /**
@@ -122,6 +125,11 @@ export function parseStoreAddress(text: string): StoreAddress | null {
 
 /** Reasons of the system and of the servers, in words. */
 const REASONS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /\bTooLongAnswer\b/,
+    "it sends more than anything that a fleet keeps there",
+    "Look what others have put into the queue's tables.",
+  ],
   [/\bOOM\b/, "its memory is full", "Give it more memory, or look what else lies there."],
   [/\bREADONLY\b|read-only transaction/, "it is a replica now", "Name the primary."],
   [/\bMISCONF\b|\b53100\b/, "it cannot write to its disk", "Look into the server's log."],

@@ -67,8 +67,8 @@ class AskedStore implements Pick<FleetStore, "read" | "versions" | "write"> {
     return this.#open === 0 ? 0 : performance.now() - this.#since;
   }
 
-  read(key: string): Promise<StoredRecord | null> {
-    return this.#ask(() => this.#store.read(key));
+  read(key: string, maxOctets?: number): Promise<StoredRecord | null> {
+    return this.#ask(() => this.#store.read(key, maxOctets));
   }
 
   versions(keys: readonly string[]): Promise<number[]> {

@@ -3,8 +3,9 @@
 import { Redis } from "ioredis";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
+import { BoundedClient, TooLongAnswer } from "../../src/fleet/bounded-client.ts";
 import { EmbeddedQueue, type FleetQueue } from "../../src/fleet/queue.ts";
-import type { FleetStore } from "../../src/fleet/store.ts";
+import { type FleetStore, MAX_RECORD_OCTETS } from "../../src/fleet/store.ts";
 import { eachEngine, openedStore } from "../support/stores.ts";
 
 const LEASE_MILLISECONDS = 2_000;
@@ -57,6 +58,53 @@ eachEngine((serverOf, name) => {
     expect(await store.write("k", "three", 1, null)).toBe(false);
     expect(await store.read("k")).toEqual({ version: 2, text: "two" });
     expect(await store.versions(["k", "none"])).toEqual([2, 0]);
+  });
+
+  test("of a record that is longer than what is asked for nothing comes but its version", async () => {
+    const store = await open();
+    const text = "ä".repeat(500);
+    expect(await store.write("k", text, 0, null)).toBe(true);
+    expect(await store.read("k", 999)).toEqual({ version: 1, text: null });
+    expect(await store.read("k", 1_000)).toEqual({ version: 1, text });
+    expect(await store.write("k", "b", 1, null)).toBe(true);
+    expect(await store.write("k", "b", 1, null)).toBe(true);
+  });
+
+  test.runIf(name === "postgres")(
+    "a message that is longer than any of a fleet ends its connection with an error that says so, and the longest record does not",
+    async () => {
+      const longest = "x".repeat(MAX_RECORD_OCTETS);
+      const store = await open();
+      expect(await store.write("k", longest, 0, null)).toBe(true);
+      expect((await store.read("k"))?.text === longest).toBe(true);
+      for (const sql of ["SELECT repeat('x', 70000000)", "SELECT repeat('x', 2000000)::integer"]) {
+        const client = new BoundedClient(serverOf().url);
+        client.on("error", () => {});
+        await client.connect();
+        await expect(client.query(sql), sql).rejects.toBeInstanceOf(TooLongAnswer);
+        await client.end();
+      }
+      const client = new BoundedClient(serverOf().url);
+      await client.connect();
+      expect((await client.query("SELECT repeat('x', 1000000) AS x")).rows[0].x).toHaveLength(1_000_000);
+      await client.end();
+    },
+  );
+
+  test("of a forged schedule only the name is read, and no name that no account has", async () => {
+    const store = await open("forged-schedule");
+    await store.schedule("a", 60_000);
+    if (name === "postgres") {
+      const client = new pg.Client(serverOf().url);
+      await client.connect();
+      const forged =
+        "INSERT INTO bullmq.scheduler (queue, scheduler_id, template_data) VALUES ('tenon-forged-schedule', $1, to_jsonb(repeat('x', 70000000)))";
+      for (const id of ["b", "x".repeat(300)]) await client.query(forged, [id]);
+      await client.end();
+    }
+    expect((await store.scheduled()).sort()).toEqual(name === "postgres" ? ["a", "b"] : ["a"]);
+    for (const account of await store.scheduled()) await store.schedule(account, 0);
+    expect(await store.scheduled()).toEqual([]);
   });
 
   test("to write the same once more, for the answer was lost, is no conflict", async () => {

@@ -8,6 +8,7 @@ import { Redis } from "ioredis";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { planDigestOf } from "../../src/fleet/digest.ts";
+import { escapeText } from "../../src/render/terminal.ts";
 import { folder, run, start } from "../cli/run.ts";
 import { type Account, domainsOf, fileOf, fleetOf, PROJECT } from "../support/fleet.ts";
 import { startedWorker, stopped } from "../support/fleet-worker.ts";
@@ -369,7 +370,7 @@ test("what a worker reports cannot steer a terminal, nor break a document", asyn
   await client.hset("tenon:fleet:record:activity/a1", "v", 1, "d", JSON.stringify({ running, last: null }));
   const counts = { done: 0, failed: 0, seconds: 0, requests: 0, throttled: 0 };
   const record = { ...counts, since: Date.now(), alive: Date.now(), hasEnded: false };
-  await client.hset(`tenon:fleet:record:worker/${name}`, "v", 1, "d", JSON.stringify(record));
+  await client.hset(`tenon:fleet:record:worker/${escapeText(name)}`, "v", 1, "d", JSON.stringify(record));
   const status = await run(["fleet", "status"], options);
   expect(status.stdout).toMatch(/^Workers: .*host:1/m);
   expect(JSON.stringify(status.stdout.replaceAll("\n", ""))).not.toMatch(/[^\\]\\[urn]/);

@@ -1,0 +1,142 @@
+/** What whoever can write to the tables or keys of a fleet's queue can put there: nothing that ends a worker, or runs as one. */
+
+import { connect, createServer } from "node:net";
+import { Redis } from "ioredis";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { run } from "../cli/run.ts";
+import { type Account, fleetOf } from "../support/fleet.ts";
+import { startedWorker, stopped } from "../support/fleet-worker.ts";
+import { startEngine } from "../support/stores.ts";
+
+/** A server that is prepared, and a client of whoever can write there. */
+async function postgres() {
+  const server = await startEngine("postgres");
+  const client = new pg.Client(server.url);
+  await client.connect();
+  onTestFinished(async () => {
+    await client.end();
+    await server.stop();
+  });
+  return { url: server.url, client };
+}
+
+/** So little that a worker which reads what was forged ends. */
+const SMALL = { NODE_OPTIONS: "--max-old-space-size=128" };
+
+/** Sixty million characters, which the server keeps in less than one. */
+const LONG = "repeat('x', 60000000)";
+const TEXTS = ["name", "failed_reason", "deferred_failure", "dedup_id", "parent_key"];
+const VALUES = ["data", "opts", "progress", "return_value", "stacktrace"];
+/** Some twenty kilobytes as they are kept, and a gigabyte once they are written out. */
+const NUMBERS = "('[' || repeat('1e131071,', 9000) || '1]')::jsonb";
+/** So long the first request of an apply takes, and with it the apply. */
+const APPLY_MILLISECONDS = 10_000;
+const FORGED_JOBS: readonly string[] = [
+  TEXTS.map((column) => `${column} = ${LONG}`).join(", "),
+  VALUES.map((column) => `${column} = to_jsonb(${LONG})`).join(", "),
+  `data = ${NUMBERS}`,
+  `opts = ${NUMBERS}`,
+];
+
+test("a job of hundreds of megabytes, or whose numbers no answer can hold, ends no worker within an apply, and keeps no account waiting", async () => {
+  const { url, client } = await postgres();
+  const fleet = await fleetOf(2);
+  const [{ service }] = fleet.accounts as [Account];
+  service.setFaults([{ effect: { type: "slow-headers", delayMilliseconds: APPLY_MILLISECONDS } }]);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  // Whole, before any worker can see them, and ahead of all others.
+  for (const [index, columns] of FORGED_JOBS.entries()) {
+    const values = [`forged${index}`, -1 - index];
+    await client.query(
+      "INSERT INTO bullmq.job (queue, id, seq, name, state, added_at_ms) VALUES ('elsewhere', $1, $2, 'none', 'waiting', 1)",
+      values,
+    );
+    await client.query(`UPDATE bullmq.job SET ${columns} WHERE id = $1`, values.slice(0, 1));
+  }
+  const worker = await startedWorker({ ...options, env: { ...options.env, ...SMALL } }, []);
+  const asking = run(["fleet", "apply", "--yes"], options);
+  await expect.poll(() => service.requests.length, { timeout: 60_000 }).toBeGreaterThan(0);
+  service.setFaults([]);
+  await client.query("UPDATE bullmq.job SET queue = 'tenon-fleet' WHERE queue = 'elsewhere'");
+  const left = async () => (await client.query("SELECT id FROM bullmq.job WHERE id LIKE 'forged%'")).rows;
+  await expect.poll(left, { timeout: 60_000 }).toEqual([]);
+  const { code, stdout } = await asking;
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 2 accounts: 2 done.")]);
+  expect(await stopped(worker)).toMatchObject({ code: 143 });
+});
+
+test("an answer of PostgreSQL that is longer than all that a fleet keeps there is not read: the worker says so, and waits", async () => {
+  const { url, client } = await postgres();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const worker = await startedWorker({ ...options, env: { ...options.env, ...SMALL } }, []);
+  // What is no number is repeated by the error about it.
+  await client.query("INSERT INTO bullmq.meta VALUES ('tenon-fleet', 'concurrency', repeat('x', 150000000))");
+  await worker.untilSaid("is lost: it sends more than anything that a fleet keeps there. Waiting.");
+  await client.query("DELETE FROM bullmq.meta WHERE field = 'concurrency'");
+  await worker.untilSaid("is there again.");
+  expect((await run(["fleet", "plan"], options)).stdout).toContain("3 to add");
+  expect(await stopped(worker)).toMatchObject({ code: 143 });
+});
+
+/** Between a client and a server. */
+async function countingProxy(port: number): Promise<{ readonly port: number; octets(): number }> {
+  let octets = 0;
+  const server = createServer((socket) => {
+    const upstream = connect(port, "127.0.0.1");
+    socket.pipe(upstream);
+    upstream.on("data", (data) => {
+      octets += data.length;
+    });
+    upstream.pipe(socket);
+    for (const one of [socket, upstream]) {
+      one.on("error", () => {});
+      one.on("close", () => [socket, upstream].map((end) => end.destroy()));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return { port: address.port, octets: () => octets };
+}
+
+const ACCOUNTS = 8;
+const FORGED_OCTETS = 4 * 1024 * 1024;
+/** What a status of so few accounts takes, with the tables of the server's types and BullMQ's scripts. */
+const MAX_STATUS_OCTETS = 1024 * 1024;
+
+test("forged records of megabytes keep no status of a fleet busy: they stay where they are", async () => {
+  const fleet = await fleetOf(ACCOUNTS);
+  const keys = fleet.accounts.flatMap(({ name }) => [`activity/${name}`, `pending/${name}`]);
+  for (const engine of ["redis", "postgres"] as const) {
+    const server = await startEngine(engine);
+    onTestFinished(() => server.stop());
+    await forge[engine](server.url, keys);
+    const proxy = await countingProxy(server.port);
+    const url = server.url.replace(`:${server.port}`, `:${proxy.port}`);
+    const env = { ...fleet.env, TENON_QUEUE: url };
+    const { code, stdout } = await run(["fleet", "status"], { cwd: fleet.cwd, env });
+    expect([engine, code, stdout]).toEqual([engine, 0, expect.stringContaining(`Fleet: ${ACCOUNTS} accounts`)]);
+    expect(proxy.octets(), engine).toBeLessThan(MAX_STATUS_OCTETS);
+  }
+});
+
+const forge = {
+  redis: async (url: string, keys: readonly string[]) => {
+    const client = new Redis(url);
+    const forged = `"${"x".repeat(FORGED_OCTETS)}"`;
+    for (const key of keys) await client.hset(`tenon:fleet:record:${key}`, "v", 1, "d", forged);
+    // A version, too, may be as long as anything.
+    await client.hset(`tenon:fleet:record:${keys[0]}`, "v", forged);
+    client.disconnect();
+  },
+  postgres: async (url: string, keys: readonly string[]) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    const forged = "INSERT INTO tenon_fleet.records VALUES ('fleet', $1, 1, to_jsonb(repeat('x', $2)), 'infinity')";
+    for (const key of keys) await client.query(forged, [key, FORGED_OCTETS]);
+    await client.end();
+  },
+};
