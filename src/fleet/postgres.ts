@@ -94,7 +94,7 @@ export async function preparePostgres(address: StoreAddress): Promise<Diagnostic
     if (problem !== null) return problem;
     await runMigrations(client, QUEUE_SCHEMA);
     await client.query(TABLES);
-    return ownedByAnother(client, address);
+    return (await ownedByAnother(client, address)) ?? withTriggers(client, address);
   });
 }
 
@@ -125,10 +125,33 @@ async function ownedByAnother(client: pg.Client, { shown }: StoreAddress): Promi
   return unfit(summary, fix, detail);
 }
 
+/**
+ * Neither BullMQ nor Tenon has any of its own. Those of foreign keys do what they are for, and are left out. Names are quoted as SQL needs them.
+ */
+const TRIGGERS = `
+SELECT format('%I', t.tgname) AS trigger, format('%I.%I', n.nspname, c.relname) AS of, f.rolname AS author, current_user AS self
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_roles f ON f.oid = p.proowner
+WHERE n.nspname = ANY($1) AND NOT t.tgisinternal ORDER BY 2, 1 LIMIT 1`;
+
+/** Whoever has been granted all rights on a table may give it triggers, too, and owns nothing of it. */
+async function withTriggers(client: pg.Client, { shown }: StoreAddress): Promise<Diagnostic | null> {
+  const { rows } = await client.query(TRIGGERS, [[QUEUE_SCHEMA, TABLES_SCHEMA]]);
+  const [row] = rows as readonly Readonly<Record<"trigger" | "of" | "author" | "self", string>>[];
+  if (row === undefined) return null;
+  const summary = `a table of the queue at ${shown} has a trigger: ${row.trigger} on ${row.of}`;
+  const detail = `Its function, of the role ${row.author}, runs with the rights of whoever writes there, here those of ${row.self}. Tenon makes no trigger.`;
+  const fix = `Look what it does, then drop it: DROP TRIGGER ${row.trigger} ON ${row.of}. Give no role the right TRIGGER on these tables, which GRANT ALL includes.`;
+  return unfit(summary, fix, detail);
+}
+
 export async function openPostgres(address: StoreAddress, options: StoreOptions): Promise<OpenedStore> {
   const problem = await withClient(address, async (client) => {
     await assertSchemaCompatibility(client, QUEUE_SCHEMA);
     await client.query("SELECT 1 FROM tenon_fleet.records, tenon_fleet.locks LIMIT 1");
+    // They may have come after the preparation.
+    const found = await withTriggers(client, address);
+    if (found !== null) return found;
     if (options.readsOnly !== true) {
       await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
       await client.query(FORGET_LOCKS);

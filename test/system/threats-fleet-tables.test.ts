@@ -80,6 +80,39 @@ test("an answer of PostgreSQL that is longer than all that a fleet keeps there i
   expect(await stopped(worker)).toMatchObject({ code: 143 });
 });
 
+test("a trigger that somebody with all rights on the queue's tables has made runs as nobody: neither preparation nor worker goes on", async () => {
+  const { url, client } = await postgres();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  await client.query("CREATE ROLE evil LOGIN");
+  await client.query("CREATE SCHEMA evil AUTHORIZATION evil");
+  await client.query("GRANT USAGE ON SCHEMA tenon_fleet, bullmq TO evil");
+  await client.query("GRANT ALL ON ALL TABLES IN SCHEMA tenon_fleet, bullmq TO evil");
+  const evil = new pg.Client(url.replace("tenon@", "evil@"));
+  evil.on("error", () => {});
+  await evil.connect();
+  await evil.query(
+    "CREATE FUNCTION evil.take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN CREATE ROLE pwned SUPERUSER; RETURN new; END $$",
+  );
+  for (const table of ["tenon_fleet.records", "tenon_fleet.locks", "bullmq.job"]) {
+    await evil.query(
+      `CREATE TRIGGER "a b" BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION evil.take()`,
+    );
+    for (const args of [["prepare"], ["worker"], ["plan"], ["status"]]) {
+      const { code, stderr } = await run(["fleet", ...args], options);
+      expect([table, args, code]).toEqual([table, args, 1]);
+      const said = stderr.replace(/\s+/g, " ");
+      expect(said).toContain(`has a trigger: "a b" on ${table}`);
+      expect(said).toMatch(/of the role evil, runs with the rights of whoever writes there, here those of tenon\./);
+      expect(said).toContain(`DROP TRIGGER "a b" ON ${table}.`);
+    }
+    await client.query(`DROP TRIGGER "a b" ON ${table}`);
+  }
+  await evil.end();
+  expect((await client.query("SELECT FROM pg_roles WHERE rolname = 'pwned'")).rowCount).toBe(0);
+  expect((await run(["fleet", "prepare"], options)).code).toBe(0);
+});
+
 /** Between a client and a server. */
 async function countingProxy(port: number): Promise<{ readonly port: number; octets(): number }> {
   let octets = 0;
