@@ -1,6 +1,7 @@
 /** What came of a command for a fleet, as text, markdown and JSON: a line for each account, equal ones as one, and the details below. */
 
 import { type AccountResult, type FleetReport, type NotRunReason, SHORTER_CHARACTERS } from "../model/fleet.ts";
+import { mapKey } from "../model/map-key.ts";
 import { compareNatural, groupBy, jsonText } from "../model/text.ts";
 import { codeBlock, codeBlockWithin, codeSpan, fold, htmlCode, isInertMarkdown } from "./markdown/parts.ts";
 import { columnsOf, escapeText, hang, padded, usableWidth, wrap } from "./terminal.ts";
@@ -88,7 +89,7 @@ function detailsOf({ accounts }: FleetReport): Detail[] {
   const sorted = saying.toSorted((a, b) => compareNatural(a.name, b.name));
   // A forged report with the text of another account must not bring its own shorter forms.
   const same = groupBy(sorted, ({ text, shorter = [] }) =>
-    shorter.length === 0 ? text : [text, ...shorter].join("\0"),
+    mapKey(shorter.length === 0 ? text : [text, ...shorter].join("\0")),
   );
   return [...same.values()].map((group) => {
     const isMarkdown = group.every(({ markup }) => markup === "markdown");
@@ -169,7 +170,7 @@ export function renderFleetMarkdown(report: FleetReport): string {
   const blocks = [`**${fleetTally(report)}**\n`, cutRows(rows).join("")];
   const details = detailsOf(report);
   const fitted = fitDetails(details, MAX_COMMENT_CHARACTERS - blocks.reduce((sum, block) => sum + block.length + 1, 0));
-  for (const detail of details) blocks.push(...(fitted.get(detail) ?? []));
+  for (const block of details.flatMap((detail) => fitted.get(detail) ?? [])) blocks.push(block);
   const left = details.reduce((sum, detail) => sum + (fitted.has(detail) ? 0 : detail.names.length), 0);
   if (left > 0) blocks.push(`There is no room for the details of ${left} further accounts.\n`);
   return blocks.join("\n");
@@ -198,8 +199,8 @@ function bodyOf(text: string, markup: Detail["markup"]): string {
  * The shortest form of each, the shortest of all first, and then longer ones in the room that is left. Takes time in proportion to the room,
  * and to the number of accounts. @returns blocks; what there is no room for is missing
  */
-function fitDetails(details: readonly Detail[], room: number): Map<Detail, [string]> {
-  const fitted = new Map<Detail, [string]>();
+function fitDetails(details: readonly Detail[], room: number): Map<Detail, string> {
+  const fitted = new Map<Detail, string>();
   const forms = new Map(details.map((detail) => [detail, formsOf(detail)]));
   let left = room;
   let wasted = 0;
@@ -211,7 +212,7 @@ function fitDetails(details: readonly Detail[], room: number): Map<Detail, [stri
     });
     candidates.sort((a, b) => a.form.characters - b.form.characters);
     for (const { detail, form } of candidates) {
-      const present = fitted.get(detail)?.[0] ?? null;
+      const present = fitted.get(detail) ?? null;
       // Blocks are joined by a line break.
       const most = left + (present === null ? -1 : present.length);
       if (wasted > MAX_WASTED_CHARACTERS) break;
@@ -220,7 +221,7 @@ function fitDetails(details: readonly Detail[], room: number): Map<Detail, [stri
       if (block.length > most) wasted += block.length;
       else {
         left = most - block.length;
-        fitted.set(detail, [block]);
+        fitted.set(detail, block);
       }
     }
   }

@@ -92,7 +92,9 @@ test("every command of the program is run, so that a new one must show that it k
   expect(commandsOf(program, "").sort()).toEqual(Object.keys(RUNS).sort());
 });
 
-test("the token and signed URLs are in nothing that any command prints or writes, in no spelling", async () => {
+test("the token and signed URLs are in nothing that any command prints or writes, in no spelling", {
+  timeout: 240_000,
+}, async () => {
   const fleet = "fleet: 1\naccounts: [{ name: one, project: ., token: { env: FLEET_TOKEN } }]\n";
   const files = {
     "tenon.yaml": IMAGE,
