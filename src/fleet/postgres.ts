@@ -94,7 +94,7 @@ export async function preparePostgres(address: StoreAddress): Promise<Diagnostic
     if (problem !== null) return problem;
     await runMigrations(client, QUEUE_SCHEMA);
     await client.query(TABLES);
-    return (await ownedByAnother(client, address)) ?? withTriggers(client, address);
+    return (await ownedByAnother(client, address)) ?? withForeignCode(client, address);
   });
 }
 
@@ -134,14 +134,32 @@ FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.
 JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_roles f ON f.oid = p.proowner
 WHERE n.nspname = ANY($1) AND NOT t.tgisinternal ORDER BY 2, 1 LIMIT 1`;
 
-/** Whoever has been granted all rights on a table may give it triggers, too, and owns nothing of it. */
-async function withTriggers(client: pg.Client, { shown }: StoreAddress): Promise<Diagnostic | null> {
+/** Foreign keys of other tables: a change here reaches those, whose triggers are their owner's. */
+const FOREIGN_KEYS = `
+SELECT format('%I', k.conname) AS key, k.conrelid::regclass::text AS by, k.confrelid::regclass::text AS of, current_user AS self
+FROM pg_constraint k JOIN pg_class c ON c.oid = k.confrelid JOIN pg_class other ON other.oid = k.conrelid
+WHERE k.contype = 'f' AND c.relnamespace = ANY($1::text[]::regnamespace[]::oid[])
+AND NOT other.relnamespace = ANY($1::text[]::regnamespace[]::oid[]) ORDER BY 2, 1 LIMIT 1`;
+
+/**
+ * Whoever has been granted all rights on a table may give it triggers, too, and point to it by a foreign key, and owns nothing of it. A trigger
+ * of the table that points, deferred to the end of the transaction, runs with the rights of whoever deletes here.
+ */
+async function withForeignCode(client: pg.Client, { shown }: StoreAddress): Promise<Diagnostic | null> {
+  const { rows: keys } = await client.query(FOREIGN_KEYS, [[QUEUE_SCHEMA, TABLES_SCHEMA]]);
+  const [found] = keys as readonly Readonly<Record<"key" | "by" | "of" | "self", string>>[];
+  if (found !== undefined) {
+    const summary = `a foreign key of another table points to the queue at ${shown}: ${found.key} of ${found.by}, to ${found.of}`;
+    const detail = `A trigger of that table may run with the rights of whoever writes to the queue, here those of ${found.self}.`;
+    const fix = `Look what it does, then drop it: ALTER TABLE ${found.by} DROP CONSTRAINT ${found.key}. Give no role the right REFERENCES on the queue's tables, which GRANT ALL includes.`;
+    return unfit(summary, fix, detail);
+  }
   const { rows } = await client.query(TRIGGERS, [[QUEUE_SCHEMA, TABLES_SCHEMA]]);
   const [row] = rows as readonly Readonly<Record<"trigger" | "of" | "author" | "self", string>>[];
   if (row === undefined) return null;
   const summary = `a table of the queue at ${shown} has a trigger: ${row.trigger} on ${row.of}`;
   const detail = `Its function, of the role ${row.author}, runs with the rights of whoever writes there, here those of ${row.self}. Tenon makes no trigger.`;
-  const fix = `Look what it does, then drop it: DROP TRIGGER ${row.trigger} ON ${row.of}. Give no role the right TRIGGER on these tables, which GRANT ALL includes.`;
+  const fix = `Look what it does, then drop it: DROP TRIGGER ${row.trigger} ON ${row.of}. Give no role the right TRIGGER on the queue's tables, which GRANT ALL includes.`;
   return unfit(summary, fix, detail);
 }
 
@@ -150,7 +168,7 @@ export async function openPostgres(address: StoreAddress, options: StoreOptions)
     await assertSchemaCompatibility(client, QUEUE_SCHEMA);
     await client.query("SELECT 1 FROM tenon_fleet.records, tenon_fleet.locks LIMIT 1");
     // They may have come after the preparation.
-    const found = await withTriggers(client, address);
+    const found = await withForeignCode(client, address);
     if (found !== null) return found;
     if (options.readsOnly !== true) {
       await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");

@@ -80,7 +80,7 @@ test("an answer of PostgreSQL that is longer than all that a fleet keeps there i
   expect(await stopped(worker)).toMatchObject({ code: 143 });
 });
 
-test("a trigger that somebody with all rights on the queue's tables has made runs as nobody: neither preparation nor worker goes on", async () => {
+test("what somebody with all rights on the queue's tables has tied to them runs as nobody: neither preparation nor worker goes on", async () => {
   const { url, client } = await postgres();
   const fleet = await fleetOf(1);
   const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
@@ -108,6 +108,19 @@ test("a trigger that somebody with all rights on the queue's tables has made run
     }
     await client.query(`DROP TRIGGER "a b" ON ${table}`);
   }
+  await evil.query(`
+    CREATE TABLE evil.bait (prefix text, key text, FOREIGN KEY (prefix, key) REFERENCES tenon_fleet.records ON DELETE CASCADE);
+    CREATE CONSTRAINT TRIGGER late AFTER DELETE ON evil.bait DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION evil.take();
+    INSERT INTO tenon_fleet.records (prefix, key, version, text, expires) VALUES ('a', 'b', 1, '', now() - interval '1 day');
+    INSERT INTO evil.bait VALUES ('a', 'b')`);
+  for (const args of [["prepare"], ["worker"], ["plan"], ["status"]]) {
+    const { code, stderr } = await run(["fleet", ...args], options);
+    expect([args, code]).toEqual([args, 1]);
+    const said = stderr.replace(/\s+/g, " ");
+    expect(said).toContain("a foreign key of another table points to the queue");
+    expect(said).toContain("ALTER TABLE evil.bait DROP CONSTRAINT bait_prefix_key_fkey.");
+  }
+  await evil.query("DROP TABLE evil.bait");
   await evil.end();
   expect((await client.query("SELECT FROM pg_roles WHERE rolname = 'pwned'")).rowCount).toBe(0);
   expect((await run(["fleet", "prepare"], options)).code).toBe(0);
