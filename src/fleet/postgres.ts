@@ -16,6 +16,7 @@ import { BoundedClient, boundedPool } from "./bounded-client.ts";
 import { BullQueue, MAX_JOB_FIELD_CHARACTERS } from "./bullmq.ts";
 import { Outages } from "./outages.ts";
 import { boundedBackend, QUEUE_SCHEMA, SCHEDULED } from "./postgres-jobs.ts";
+import { foreignCode } from "./postgres-rights.ts";
 import {
   type Fence,
   type FleetStore,
@@ -29,8 +30,6 @@ import {
   storeFails,
   unfit,
 } from "./store.ts";
-
-const TABLES_SCHEMA = "tenon_fleet";
 
 const CONNECT_MILLISECONDS = 5_000;
 const QUERY_MILLISECONDS = 8_000;
@@ -90,77 +89,12 @@ const UNCHECKED = { rejectUnauthorized: false };
 
 export async function preparePostgres(address: StoreAddress): Promise<Diagnostic | null> {
   return withClient(address, async (client) => {
-    const problem = await ownedByAnother(client, address);
+    const problem = await foreignCode(client, address.shown, "owners");
     if (problem !== null) return problem;
     await runMigrations(client, QUEUE_SCHEMA);
     await client.query(TABLES);
-    return (await ownedByAnother(client, address)) ?? withForeignCode(client, address);
+    return foreignCode(client, address.shown, "owners");
   });
-}
-
-/**
- * Whoever owns a table may give it triggers, which run with the rights of whoever writes there. The database's owner, roles above all
- * and groups whose rights this role has are trusted; a role above all has those of every group.
- */
-const OWNERS = `
-SELECT owner.rolname AS owner, current_user AS self
-FROM (
-  SELECT nspowner AS oid FROM pg_namespace WHERE nspname = ANY($1)
-  UNION SELECT relowner FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = ANY($1)
-  UNION SELECT proowner FROM pg_proc JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = ANY($1)
-) AS owners
-JOIN pg_roles AS owner ON owner.oid = owners.oid
-JOIN pg_roles AS self ON self.rolname = current_user
-WHERE NOT owner.rolsuper AND owner.oid <> self.oid AND (self.rolsuper OR NOT pg_has_role(self.oid, owner.oid, 'USAGE'))
-AND owner.oid <> (SELECT datdba FROM pg_database WHERE datname = current_database())
-ORDER BY 1 LIMIT 1`;
-
-async function ownedByAnother(client: pg.Client, { shown }: StoreAddress): Promise<Diagnostic | null> {
-  const { rows } = await client.query(OWNERS, [[QUEUE_SCHEMA, TABLES_SCHEMA]]);
-  const [row] = rows as readonly { readonly owner: string; readonly self: string }[];
-  if (row === undefined) return null;
-  const summary = `the tables of the queue at ${shown} belong to another role: ${row.owner}`;
-  const detail = `A table's owner can have commands run with the rights of whoever writes there, here those of ${row.self}.`;
-  const fix = `If ${row.owner} is to own them, prepare the queue as ${row.owner}. If not, drop the schemas ${TABLES_SCHEMA} and ${QUEUE_SCHEMA}, or give the queue a database of its own.`;
-  return unfit(summary, fix, detail);
-}
-
-/**
- * Neither BullMQ nor Tenon has any of its own. Those of foreign keys do what they are for, and are left out. Names are quoted as SQL needs them.
- */
-const TRIGGERS = `
-SELECT format('%I', t.tgname) AS trigger, format('%I.%I', n.nspname, c.relname) AS of, f.rolname AS author, current_user AS self
-FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_roles f ON f.oid = p.proowner
-WHERE n.nspname = ANY($1) AND NOT t.tgisinternal ORDER BY 2, 1 LIMIT 1`;
-
-/** Foreign keys of other tables: a change here reaches those, whose triggers are their owner's. */
-const FOREIGN_KEYS = `
-SELECT format('%I', k.conname) AS key, k.conrelid::regclass::text AS by, k.confrelid::regclass::text AS of, current_user AS self
-FROM pg_constraint k JOIN pg_class c ON c.oid = k.confrelid JOIN pg_class other ON other.oid = k.conrelid
-WHERE k.contype = 'f' AND c.relnamespace = ANY($1::text[]::regnamespace[]::oid[])
-AND NOT other.relnamespace = ANY($1::text[]::regnamespace[]::oid[]) ORDER BY 2, 1 LIMIT 1`;
-
-/**
- * Whoever has been granted all rights on a table may give it triggers, too, and point to it by a foreign key, and owns nothing of it. A trigger
- * of the table that points, deferred to the end of the transaction, runs with the rights of whoever deletes here.
- */
-async function withForeignCode(client: pg.Client, { shown }: StoreAddress): Promise<Diagnostic | null> {
-  const { rows: keys } = await client.query(FOREIGN_KEYS, [[QUEUE_SCHEMA, TABLES_SCHEMA]]);
-  const [found] = keys as readonly Readonly<Record<"key" | "by" | "of" | "self", string>>[];
-  if (found !== undefined) {
-    const summary = `a foreign key of another table points to the queue at ${shown}: ${found.key} of ${found.by}, to ${found.of}`;
-    const detail = `A trigger of that table may run with the rights of whoever writes to the queue, here those of ${found.self}.`;
-    const fix = `Look what it does, then drop it: ALTER TABLE ${found.by} DROP CONSTRAINT ${found.key}. Give no role the right REFERENCES on the queue's tables, which GRANT ALL includes.`;
-    return unfit(summary, fix, detail);
-  }
-  const { rows } = await client.query(TRIGGERS, [[QUEUE_SCHEMA, TABLES_SCHEMA]]);
-  const [row] = rows as readonly Readonly<Record<"trigger" | "of" | "author" | "self", string>>[];
-  if (row === undefined) return null;
-  const summary = `a table of the queue at ${shown} has a trigger: ${row.trigger} on ${row.of}`;
-  const detail = `Its function, of the role ${row.author}, runs with the rights of whoever writes there, here those of ${row.self}. Tenon makes no trigger.`;
-  const fix = `Look what it does, then drop it: DROP TRIGGER ${row.trigger} ON ${row.of}. Give no role the right TRIGGER on the queue's tables, which GRANT ALL includes.`;
-  return unfit(summary, fix, detail);
 }
 
 export async function openPostgres(address: StoreAddress, options: StoreOptions): Promise<OpenedStore> {
@@ -168,7 +102,7 @@ export async function openPostgres(address: StoreAddress, options: StoreOptions)
     await assertSchemaCompatibility(client, QUEUE_SCHEMA);
     await client.query("SELECT 1 FROM tenon_fleet.records, tenon_fleet.locks LIMIT 1");
     // They may have come after the preparation.
-    const found = await withForeignCode(client, address);
+    const found = await foreignCode(client, address.shown, "guests");
     if (found !== null) return found;
     if (options.readsOnly !== true) {
       await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");

@@ -113,14 +113,30 @@ test("what somebody with all rights on the queue's tables has tied to them runs 
     CREATE CONSTRAINT TRIGGER late AFTER DELETE ON evil.bait DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION evil.take();
     INSERT INTO tenon_fleet.records (prefix, key, version, text, expires) VALUES ('a', 'b', 1, '', now() - interval '1 day');
     INSERT INTO evil.bait VALUES ('a', 'b')`);
-  for (const args of [["prepare"], ["worker"], ["plan"], ["status"]]) {
-    const { code, stderr } = await run(["fleet", ...args], options);
-    expect([args, code]).toEqual([args, 1]);
-    const said = stderr.replace(/\s+/g, " ");
-    expect(said).toContain("a foreign key of another table points to the queue");
-    expect(said).toContain("ALTER TABLE evil.bait DROP CONSTRAINT bait_prefix_key_fkey.");
-  }
+  const refused = async (words: readonly string[]): Promise<void> => {
+    for (const args of [["prepare"], ["worker"], ["plan"], ["status"]]) {
+      const { code, stderr } = await run(["fleet", ...args], options);
+      expect([args, code]).toEqual([args, 1]);
+      for (const each of words) expect(stderr.replace(/\s+/g, " ")).toContain(each);
+    }
+  };
+  await refused([
+    "a foreign key of another table points to the queue",
+    "ALTER TABLE evil.bait DROP CONSTRAINT bait_prefix_key_fkey.",
+  ]);
   await evil.query("DROP TABLE evil.bait");
+  await client.query("GRANT CREATE ON SCHEMA bullmq TO evil");
+  await refused(["may make things in its schema bullmq: evil", "REVOKE CREATE ON SCHEMA bullmq FROM evil."]);
+  // A statement of Tenon's could mean this one.
+  await evil.query(`
+    CREATE FUNCTION evil.times(interval, interval) RETURNS interval LANGUAGE sql AS 'SELECT $2';
+    CREATE OPERATOR bullmq.* (LEFTARG = interval, RIGHTARG = interval, FUNCTION = evil.times)`);
+  await client.query("REVOKE CREATE ON SCHEMA bullmq FROM evil");
+  await refused(["belong to another role: evil"]);
+  await evil.query("DROP OPERATOR bullmq.* (interval, interval)");
+  await client.query("GRANT CREATE ON SCHEMA tenon_fleet TO PUBLIC");
+  await refused(["may make things in its schema tenon_fleet: PUBLIC"]);
+  await client.query("REVOKE CREATE ON SCHEMA tenon_fleet FROM PUBLIC");
   await evil.end();
   expect((await client.query("SELECT FROM pg_roles WHERE rolname = 'pwned'")).rowCount).toBe(0);
   expect((await run(["fleet", "prepare"], options)).code).toBe(0);
