@@ -188,23 +188,23 @@ const isSound = (column: string): string => `${column} BETWEEN 1 AND ${Number.MA
 
 const WRITE = `
 INSERT INTO tenon_fleet.records AS r (prefix, key, version, text, expires)
-SELECT $1, $2, 1, $3, coalesce(now() + $5 * interval '1 millisecond', 'infinity')
+SELECT $1, $2, 1, $3, coalesce(now() + $5::float8 * interval '1 millisecond', 'infinity')
 WHERE $4::bigint = 0 AND ($6::bigint IS NULL OR EXISTS (
   SELECT 1 FROM tenon_fleet.locks WHERE prefix = $1 AND account = $7 AND fence = $6 FOR SHARE))
 ON CONFLICT (prefix, key) DO UPDATE SET version = 1, text = $3, expires = excluded.expires WHERE r.expires < now() OR NOT (${isSound("r.version")})`;
 
 const REWRITE = `
 UPDATE tenon_fleet.records
-SET version = version + 1, text = $3, expires = coalesce(now() + $5 * interval '1 millisecond', 'infinity')
+SET version = version + 1, text = $3, expires = coalesce(now() + $5::float8 * interval '1 millisecond', 'infinity')
 WHERE prefix = $1 AND key = $2 AND version = $4 AND ($6::bigint IS NULL OR EXISTS (
   SELECT 1 FROM tenon_fleet.locks WHERE prefix = $1 AND account = $7 AND fence = $6 FOR SHARE))`;
 
 const LOCK = `
 INSERT INTO tenon_fleet.locks AS l (prefix, account, fence, expires)
-VALUES ($1, $2, floor(extract(epoch FROM clock_timestamp()) * 1000), now() + $3 * interval '1 millisecond')
+VALUES ($1, $2, floor(extract(epoch FROM clock_timestamp())::float8 * 1000::float8), now() + $3::float8 * interval '1 millisecond')
 ON CONFLICT (prefix, account) DO UPDATE
 SET fence = CASE WHEN ${isSound("l.fence")} THEN greatest(l.fence + 1, excluded.fence) ELSE excluded.fence END, expires = excluded.expires
-WHERE l.expires < now() OR l.expires > now() + $4 * interval '1 millisecond'
+WHERE l.expires < now() OR l.expires > now() + $4::float8 * interval '1 millisecond'
 RETURNING fence`;
 
 /** Of tokens there are new ones again and again. A counter that begins anew is ahead of the one that was forgotten. */
@@ -262,7 +262,7 @@ class PostgresStore implements FleetStore {
   }
 
   async renew(key: string, lifetimeMilliseconds: number): Promise<boolean> {
-    const text = `UPDATE tenon_fleet.records SET expires = now() + $3 * interval '1 millisecond'
+    const text = `UPDATE tenon_fleet.records SET expires = now() + $3::float8 * interval '1 millisecond'
       WHERE prefix = $1 AND key = $2 AND expires >= now()`;
     return (await this.#change(text, [this.#prefix, key, lifetimeMilliseconds])) > 0;
   }
@@ -273,7 +273,7 @@ class PostgresStore implements FleetStore {
   }
 
   async extend({ account, count }: Fence, milliseconds: number): Promise<boolean> {
-    const text = `UPDATE tenon_fleet.locks SET expires = now() + $4 * interval '1 millisecond'
+    const text = `UPDATE tenon_fleet.locks SET expires = now() + $4::float8 * interval '1 millisecond'
       WHERE prefix = $1 AND account = $2 AND fence = $3`;
     return (await this.#change(text, [this.#prefix, account, count, milliseconds])) > 0;
   }

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { run } from "../cli/run.ts";
 import { type Account, fleetOf } from "../support/fleet.ts";
 import { startedWorker, stopped } from "../support/fleet-worker.ts";
-import { startEngine } from "../support/stores.ts";
+import { openedStore, startEngine } from "../support/stores.ts";
 
 /** A server that is prepared, and a client of whoever can write there. */
 async function postgres() {
@@ -84,6 +84,8 @@ test("what somebody with all rights on the queue's tables has tied to them runs 
   const { url, client } = await postgres();
   const fleet = await fleetOf(1);
   const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  // As of a worker that serves already, and does not look again.
+  const serving = await openedStore(url, "serving", 60_000);
   await client.query("CREATE ROLE evil LOGIN");
   await client.query("CREATE SCHEMA evil AUTHORIZATION evil");
   await client.query("GRANT USAGE ON SCHEMA tenon_fleet, bullmq TO evil");
@@ -127,10 +129,14 @@ test("what somebody with all rights on the queue's tables has tied to them runs 
   await evil.query("DROP TABLE evil.bait");
   await client.query("GRANT CREATE ON SCHEMA bullmq TO evil");
   await refused(["may make things in its schema bullmq: evil", "REVOKE CREATE ON SCHEMA bullmq FROM evil."]);
-  // A statement of Tenon's could mean this one.
+  // A statement in which a number has no type would mean this one.
   await evil.query(`
-    CREATE FUNCTION evil.times(interval, interval) RETURNS interval LANGUAGE sql AS 'SELECT $2';
+    CREATE FUNCTION evil.times(interval, interval) RETURNS interval LANGUAGE plpgsql AS $$ BEGIN RAISE 'taken'; END $$;
     CREATE OPERATOR bullmq.* (LEFTARG = interval, RIGHTARG = interval, FUNCTION = evil.times)`);
+  expect(await serving.write("a", "text", 0, null, 60_000)).toBe(true);
+  expect(await serving.write("a", "text", 1, null, 60_000)).toBe(true);
+  expect(await serving.renew("a", 60_000)).toBe(true);
+  expect(await serving.lock("a", 60_000)).not.toBeNull();
   await client.query("REVOKE CREATE ON SCHEMA bullmq FROM evil");
   await refused(["belong to another role: evil"]);
   await evil.query("DROP OPERATOR bullmq.* (interval, interval)");
