@@ -256,31 +256,14 @@ class Capture {
       .join("");
   }
 
-  /** Forms of the text that have fewer characters. */
-  #shorter(text: string): string[] {
+  /** Forms of the text that have fewer characters, without the token: a part of it, that a cut leaves, would not be known for it. */
+  #shorter(text: string, secret: Secret): string[] {
     if (this.#markup === "plain") return [];
-    const forms = SHORTER_CHARACTERS.filter((most) => text.length > most).map((most) => this.#within(most));
-    return forms.filter((form, index) => form.length <= (SHORTER_CHARACTERS[index] ?? 0));
-  }
-
-  /** What was printed is made anew in the room that is left; of what was said the first lines are shown. */
-  #within(maxCharacters: number): string {
-    const said = this.#pieces.filter(({ isResult }) => !isResult);
-    let results = this.#pieces.length - said.length;
-    const saidCharacters = Math.floor((maxCharacters * (results === 0 ? 1 : SAID_PART)) / Math.max(said.length, 1));
-    const blocks = new Map(said.map((piece) => [piece, blockWithin(piece.text, saidCharacters)]));
-    let left = [...blocks.values()].reduce((sum, block) => sum - block.length, maxCharacters);
-    const texts = this.#pieces.map((piece) => {
-      const block = blocks.get(piece);
-      if (block !== undefined) return block;
-      const share = Math.floor(left / results);
-      const isShort = piece.text.length <= share;
-      const text = isShort ? piece.text : (piece.shorten?.(share) ?? blockWithin(piece.text, share));
-      left -= text.length;
-      results -= 1;
-      return text;
+    const pieces = this.#pieces.map((piece) => ({ ...piece, text: secret.hide(piece.text) }));
+    return SHORTER_CHARACTERS.flatMap((most) => {
+      const form = text.length <= most ? null : secret.hide(formWithin(pieces, most));
+      return form === null || form.length > most ? [] : [form];
     });
-    return texts.join("");
   }
 
   outcome(command: FleetCommand, code: ExitCode): Ran {
@@ -297,13 +280,33 @@ class Capture {
     const whole = QUIET.has(headline) ? "" : this.#text();
     const text = secret.hide(whole);
     const [type, markup] = ["ran", this.#markup] as const;
-    const forms = this.#shorter(whole).map((form) => secret.hide(form));
+    const forms = this.#shorter(whole, secret);
     const shorter = forms.length === 0 ? {} : { shorter: forms };
     if (!this.#holdsToken) return { type, code, headline, text, ...shorter, markup, document };
     // As with --json-into: what was found weighs less than that it cannot be kept.
     const worse = code === EXIT.done || code === EXIT.pending ? EXIT.error : code;
     return { type, code: worse, headline: TOKEN_IN_DOCUMENT, text, ...shorter, markup, document: null };
   }
+}
+
+/** What was printed is made anew in the room that is left; of what was said the first lines are shown. */
+function formWithin(pieces: readonly Piece[], maxCharacters: number): string {
+  const said = pieces.filter(({ isResult }) => !isResult);
+  let results = pieces.length - said.length;
+  const saidCharacters = Math.floor((maxCharacters * (results === 0 ? 1 : SAID_PART)) / Math.max(said.length, 1));
+  const blocks = new Map(said.map((piece) => [piece, blockWithin(piece.text, saidCharacters)]));
+  let left = [...blocks.values()].reduce((sum, block) => sum - block.length, maxCharacters);
+  const texts = pieces.map((piece) => {
+    const block = blocks.get(piece);
+    if (block !== undefined) return block;
+    const share = Math.floor(left / results);
+    const isShort = piece.text.length <= share;
+    const text = isShort ? piece.text : (piece.shorten?.(share) ?? blockWithin(piece.text, share));
+    left -= text.length;
+    results -= 1;
+    return text;
+  });
+  return texts.join("");
 }
 
 function blockWithin(text: string, maxCharacters: number): string {

@@ -13,8 +13,8 @@ export async function openStore(address: StoreAddress, options: StoreOptions): P
   }
 }
 
-/** Makes what the store needs before it is used: the tables of PostgreSQL. @returns what is wrong; null: it is ready */
-export async function prepareStore(address: StoreAddress): Promise<Diagnostic | null> {
+/** Makes what the store needs before it is used under a prefix: the tables of PostgreSQL. @returns what is wrong; null: it is ready */
+export async function prepareStore(address: StoreAddress, prefix: string): Promise<Diagnostic | null> {
   if (address.engine === "redis") return null;
-  return (await import("./postgres.ts")).preparePostgres(address);
+  return (await import("./postgres.ts")).preparePostgres(address, prefix);
 }

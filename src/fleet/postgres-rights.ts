@@ -20,27 +20,33 @@ const IS_UNTRUSTED = `other.oid IS NULL OR (NOT other.rolsuper AND other.oid <> 
   AND (self.rolsuper OR NOT pg_has_role(self.oid, other.oid, 'USAGE'))
   AND other.oid <> (SELECT datdba FROM pg_database WHERE datname = current_database()))`;
 
-/** Whoever owns a table may give it triggers; whoever owns an operator or a function here is asked where a statement names no schema. */
+/** The owners of the tables, whom a role that only uses them takes for granted. */
+const HOSTS = `
+SELECT nspowner FROM pg_namespace WHERE nspname = ANY($1)
+UNION SELECT relowner FROM pg_class WHERE oid IN (to_regclass('${TABLES_SCHEMA}.records'), to_regclass('${QUEUE_SCHEMA}.job'))`;
+
+/** A sequence has neither triggers nor rules: whoever adds the first job under a prefix may make one. Whoever owns a table may give it triggers; whoever owns an operator or a function here is asked where a statement names no schema. */
 const OWNERS = `
 WITH spaces AS (SELECT oid AS space, nspowner AS owner FROM pg_namespace WHERE nspname = ANY($1)),
 owners AS (
   SELECT space, owner FROM spaces
-  UNION SELECT relnamespace, relowner FROM pg_class
+  UNION SELECT relnamespace, relowner FROM pg_class WHERE relkind <> 'S'
   UNION SELECT pronamespace, proowner FROM pg_proc
   UNION SELECT oprnamespace, oprowner FROM pg_operator
-  UNION SELECT typnamespace, typowner FROM pg_type
+  UNION SELECT typnamespace, typowner FROM pg_type WHERE typtype <> 'c'
 )
 SELECT other.rolname AS other, self.rolname AS self
 FROM owners JOIN spaces USING (space)
 JOIN pg_roles AS other ON other.oid = owners.owner JOIN pg_roles AS self ON self.rolname = current_user
-WHERE (${IS_UNTRUSTED}) AND NOT ($2 AND owners.owner = spaces.owner) ORDER BY 1 LIMIT 1`;
+WHERE (${IS_UNTRUSTED}) AND NOT ($2 AND owners.owner IN (${HOSTS})) ORDER BY 1 LIMIT 1`;
 
 /** Who may make operators and functions here. */
 const MAKERS = `
 SELECT quote_ident(s.nspname) AS space, coalesce(quote_ident(other.rolname), 'PUBLIC') AS other, self.rolname AS self
 FROM pg_namespace s CROSS JOIN LATERAL aclexplode(s.nspacl) AS allowed
 LEFT JOIN pg_roles AS other ON other.oid = allowed.grantee JOIN pg_roles AS self ON self.rolname = current_user
-WHERE s.nspname = ANY($1) AND allowed.privilege_type = 'CREATE' AND allowed.grantee <> s.nspowner AND (${IS_UNTRUSTED})
+WHERE s.nspname = ANY($1) AND allowed.privilege_type = 'CREATE' AND allowed.grantee <> s.nspowner
+AND (${IS_UNTRUSTED}) AND NOT ($2 AND allowed.grantee IN (${HOSTS}))
 ORDER BY 1, 2 LIMIT 1`;
 
 /** Foreign keys of other tables: a change here reaches those, whose triggers are their owner's. */
@@ -70,17 +76,18 @@ export async function foreignCode(client: Client, shown: string, who: "owners" |
   const owner = await first<"other" | "self">(OWNERS, who === "guests");
   if (owner !== undefined) {
     const { other, self } = owner;
-    const summary = `the tables of the queue at ${shown} belong to another role: ${other}`;
-    const detail = `A table's owner can have commands run with the rights of whoever writes there, here those of ${self}; and so can the owner of what stands beside it.`;
+    const summary = `tables of the queue at ${shown}, or what stands beside them, belong to another role: ${other}`;
+    const detail = `A table's owner can have commands run with the rights of whoever writes there, here those of ${self}; and so can the owner of a function or an operator in its schema.`;
     const fix = `If ${other} is to own them, prepare the queue as ${other}. If not, drop the schemas ${TABLES_SCHEMA} and ${QUEUE_SCHEMA}, or give the queue a database of its own.`;
     return unfit(summary, fix, detail);
   }
-  const maker = await first<"space" | "other" | "self">(MAKERS);
+  const maker = await first<"space" | "other" | "self">(MAKERS, who === "guests");
   if (maker !== undefined) {
     const { space, other, self } = maker;
     const summary = `a role that does not own the queue at ${shown} may make things in its schema ${space}: ${other}`;
     const detail = `An operator that it makes there may run with the rights of whoever uses the queue, here those of ${self}.`;
-    return unfit(summary, `Take the right away: REVOKE CREATE ON SCHEMA ${space} FROM ${other}.`, detail);
+    const fix = `Take the right away: REVOKE CREATE ON SCHEMA ${space} FROM ${other}. Run tenon fleet prepare with each --prefix that is used: nobody else needs to make anything then.`;
+    return unfit(summary, fix, detail);
   }
   const foreignKey = await first<"key" | "by" | "of" | "self">(FOREIGN_KEYS);
   if (foreignKey !== undefined) {

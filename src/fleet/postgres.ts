@@ -87,12 +87,14 @@ function tlsOf(url: string): pg.PoolConfig["ssl"] {
 const OFF: ReadonlySet<unknown> = new Set(["", "disable", "allow"]);
 const UNCHECKED = { rejectUnauthorized: false };
 
-export async function preparePostgres(address: StoreAddress): Promise<Diagnostic | null> {
+export async function preparePostgres(address: StoreAddress, prefix: string): Promise<Diagnostic | null> {
   return withClient(address, async (client) => {
     const problem = await foreignCode(client, address.shown, "owners");
     if (problem !== null) return problem;
     await runMigrations(client, QUEUE_SCHEMA);
     await client.query(TABLES);
+    // BullMQ counts jobs by a sequence of each queue, which whoever adds the first one would have to be allowed to make.
+    await client.query(`SELECT ${QUEUE_SCHEMA}.next_job_id($1)`, [queueOf(prefix)]);
     return foreignCode(client, address.shown, "owners");
   });
 }
@@ -211,6 +213,10 @@ RETURNING fence`;
 const FORGET_LOCKS = `
 DELETE FROM tenon_fleet.locks WHERE account LIKE 'token/%' AND expires < now() - interval '7 days'`;
 
+function queueOf(prefix: string): string {
+  return `tenon-${prefix}`;
+}
+
 class PostgresStore implements FleetStore {
   readonly queue: BullQueue;
   readonly #pool: pg.Pool;
@@ -225,7 +231,7 @@ class PostgresStore implements FleetStore {
     this.#pool.on("error", (error) => this.#outages.report(error));
     // One that the queue has taken out of the pool has no other listener: that its connection ends would end the process.
     this.#pool.on("connect", (client) => client.on("error", (error) => this.#outages.report(error)));
-    const queue = `tenon-${options.prefix}`;
+    const queue = queueOf(options.prefix);
     this.#queueName = queue;
     const shared = { factory: boundedBackend, prefix: queue, queue, outages: this.#outages };
     this.queue = new BullQueue({ connection: this.#pool as never, ...shared }, options);

@@ -73,7 +73,7 @@ export function sizeOf(text: string, maxValues: number): number | "deep" | "full
     else if (character === '"') {
       const end = endOfString(text, index);
       // V8 finds keys of one length that are so long one after the other.
-      if (end - index > MAX_HASHED_CHARACTERS && isKey(text, end)) return "long-key";
+      if (end - index - 1 > MAX_HASHED_CHARACTERS && isKey(text, end)) return "long-key";
       index = end;
     }
     if (depth > MAX_NESTING_DEPTH) return "deep";

@@ -28,6 +28,11 @@ describe("a plan file", () => {
       () => `{"${"k".repeat(16_384)}" :1}`,
       ["error[plan-file-damaged]", "a key of more than 16,383"],
     ],
+    [
+      "with the longest key that is read",
+      () => `{"${"k".repeat(16_383)}" :1}`,
+      ["error[plan-file-damaged]", "must have required property"],
+    ],
     ["nested without an end", () => "[".repeat(200_000), ["error[plan-file-"]],
     ["of a newer tenon", (text) => newer(text), ["error[plan-file-newer]", "Use the same version of tenon"]],
     ["of another program", () => FOREIGN, ["error[plan-file-foreign]: the file is a plan, but not one of tenon"]],

@@ -174,7 +174,7 @@ export async function startEngine(name: EngineName): Promise<StoreServer> {
   if (address === null) throw new Error("no address");
   // PostgreSQL listens before it lets anybody in.
   for (let looks = 0; looks < MAX_START_LOOKS; looks += 1) {
-    if ((await prepareStore(address)) === null) return server;
+    if ((await prepareStore(address, "fleet")) === null) return server;
     await sleep(30);
   }
   await server.stop();

@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
     beforeAll(async () => {
       server = await SERVERS[engine]();
       const address = parseStoreAddress(server.url);
-      expect(address && (await prepareStore(address))).toBeNull();
+      expect(address && (await prepareStore(address, "fleet"))).toBeNull();
     });
     afterAll(() => server.stop());
 
@@ -260,7 +260,7 @@ for (const engine of ENGINES) {
       const own = await SERVERS[engine]();
       const address = parseStoreAddress(own.url);
       if (address === null) throw new Error("no address");
-      expect(await prepareStore(address)).toBeNull();
+      expect(await prepareStore(address, "fleet")).toBeNull();
       const reasons: (string | null)[] = [];
       const observer = { unreachable: (reason: string | null) => void reasons.push(reason) };
       const opened = await openStore(address, { prefix: "p", leaseMilliseconds: LEASE_MILLISECONDS, observer });

@@ -10,7 +10,7 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { expectPlain, folder, run } from "../cli/run.ts";
 import { domainsOf, fleetOf } from "../support/fleet.ts";
-import { startedWorker } from "../support/fleet-worker.ts";
+import { startedWorker, stopped } from "../support/fleet-worker.ts";
 import { freePort, type StoreServer, startPostgres, startRedis } from "../support/stores.ts";
 
 const FLEET = {
@@ -137,6 +137,31 @@ test("a PostgreSQL without its tables names the command that makes them, and doe
   });
   expect((await run(["fleet", "prepare", "--queue", server.url])).code).toBe(0);
   await expectRefused(server.url.replace("/postgres", "/none"), [/database or the user is not there/]);
+});
+
+test("a role that has only the rights which the guide names works in tables that another one has prepared", async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const as = (role: string): string => server.url.replace(/\/\/[^@]*@/, `//${role}@`);
+  const client = new pg.Client(server.url);
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query("CREATE ROLE admin LOGIN; CREATE ROLE worker LOGIN; GRANT CREATE ON DATABASE postgres TO admin");
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: as("worker") } };
+  const prepare = ["fleet", "prepare", "--queue", as("admin"), "--prefix", "own"];
+  expect(await run(prepare, options)).toMatchObject({ code: 0 });
+  const guide = await readFile(new URL("../../docs/how-to/run-many-accounts.md", import.meta.url), "utf8");
+  const rights = guide.match(/^ *GRANT .*;$/gm) ?? [];
+  expect(rights).toHaveLength(3);
+  for (const right of rights) await client.query(right);
+  const args = ["--prefix", "own"];
+  const worker = await startedWorker(options, args);
+  const { code, stdout } = await run(["fleet", "plan", ...args], options);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 1 account: 1 ")]);
+  expect((await run(["fleet", "status", ...args], options)).code).toBe(0);
+  expect(await run(prepare, options)).toMatchObject({ code: 0 });
+  await stopped(worker);
 });
 
 test("a server that never ends its side of a connection keeps no command", async () => {

@@ -117,7 +117,7 @@ async function prepareQueue(terminal: Terminal, flags: QueueFlags): Promise<Exit
   const { prepareStore } = await import("../../fleet/index.ts");
   const resolved = await resolveQueue(terminal, flags);
   if (resolved === null) return EXIT.error;
-  const problem = await prepareStore(resolved.address);
+  const problem = await prepareStore(resolved.address, resolved.prefix);
   if (problem !== null) {
     sayDiagnostics(terminal, [problem]);
     return EXIT.error;

@@ -51,8 +51,11 @@ export function codeBlockWithin(text: string, maxCharacters: number): string {
     if (used + fence > room) break;
     lines.push(line);
   }
-  // Each backtick of a line may cost one more at either end.
-  if (lines.length === 0) lines.push(...headOf(whole, Math.floor(room / 3) - 1).split("\n", 1));
+  if (lines.length === 0) {
+    const [line = ""] = headOf(whole, room - 1).split("\n", 1);
+    // Each backtick of a line may cost one more at either end.
+    lines.push(line.length + 1 + fenceCost([line]) <= room ? line : headOf(line, Math.floor(room / 3) - 1));
+  }
   return codeBlock([...lines, REST_NOT_SHOWN], "text");
 }
 
