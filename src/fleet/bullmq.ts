@@ -128,7 +128,7 @@ export class BullQueue implements FleetQueue {
     );
   }
 
-  /** Reads all that is kept of each. */
+  /** BullMQ reads all that is kept of each scheduler, whatever its length. */
   async scheduled(): Promise<string[]> {
     const schedulers = await this.#backend.outages.wait(() => this.#queue.getJobSchedulers());
     return schedulers.map(({ key }) => key);

@@ -9,7 +9,7 @@ import { MAX_JOB_FIELD_CHARACTERS } from "./bullmq.ts";
 /** BullMQ's own name for it. Its tables hold all queues, by their names. */
 export const QUEUE_SCHEMA = "bullmq";
 
-/** Of what is too long comes a part, which is too long as well. */
+/** Of what is too long the beginning comes, which is no account's name either. */
 const shortText = (column: string): string => `left(${column}, ${MAX_JOB_FIELD_CHARACTERS}) AS ${column}`;
 
 /**

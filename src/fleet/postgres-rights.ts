@@ -1,6 +1,6 @@
 /**
- * What could have other people's code run with the rights of a role that uses the tables of a queue in PostgreSQL. Whoever may write to the tables
- * may say false things of the fleet; whoever gets here would have all that the role has.
+ * What could run other people's code with the rights of a role that uses the tables of a queue in PostgreSQL. Whoever may write to the tables can
+ * report false things of the fleet; whoever had code run here would have all rights of that role.
  */
 
 import type { Client } from "pg";
@@ -25,7 +25,10 @@ const HOSTS = `
 SELECT nspowner FROM pg_namespace WHERE nspname = ANY($1)
 UNION SELECT relowner FROM pg_class WHERE oid IN (to_regclass('${TABLES_SCHEMA}.records'), to_regclass('${QUEUE_SCHEMA}.job'))`;
 
-/** A sequence has neither triggers nor rules: whoever adds the first job under a prefix may make one. Whoever owns a table may give it triggers; whoever owns an operator or a function here is asked where a statement names no schema. */
+/**
+ * Whoever owns a table may give it triggers. An operator or a function here may be what a statement means that names no schema. A sequence has
+ * neither triggers nor rules, and whoever adds the first job under a prefix may make one.
+ */
 const OWNERS = `
 WITH spaces AS (SELECT oid AS space, nspowner AS owner FROM pg_namespace WHERE nspname = ANY($1)),
 owners AS (
@@ -58,7 +61,7 @@ JOIN pg_class other ON other.oid = k.conrelid JOIN pg_namespace o ON o.oid = oth
 WHERE k.contype = 'f' AND n.nspname = ANY($1) AND o.nspname <> ALL($1) ORDER BY 2, 1 LIMIT 1`;
 
 /**
- * Neither BullMQ nor Tenon has any of its own. Those of foreign keys do what they are for, and are left out. Names are quoted as SQL needs them.
+ * BullMQ and Tenon make no triggers. The server makes those of foreign keys, which are left out. Names are quoted as SQL needs them.
  */
 const TRIGGERS = `
 SELECT quote_ident(t.tgname) AS trigger, format('%I.%I', n.nspname, c.relname) AS of, f.rolname AS author, current_user AS self

@@ -212,15 +212,21 @@ export interface StoreProxy {
   readonly port: number;
   /** Whether what is sent arrives. What is sent meanwhile is lost, and no connection is closed. */
   partition(isCut: boolean): void;
+  /** Octets that the store has sent. */
+  sent(): number;
   close(): void;
 }
 
 /** Between a worker and its store. */
 export async function proxyTo(port: number): Promise<StoreProxy> {
   let isCut = false;
+  let sentOctets = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     const upstream = tcp(port, "127.0.0.1");
+    upstream.on("data", (data) => {
+      sentOctets += data.length;
+    });
     for (const [from, to] of [
       [socket, upstream],
       [upstream, socket],
@@ -242,6 +248,7 @@ export async function proxyTo(port: number): Promise<StoreProxy> {
     partition: (cut) => {
       isCut = cut;
     },
+    sent: () => sentOctets,
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

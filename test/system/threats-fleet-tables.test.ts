@@ -1,13 +1,12 @@
 /** What whoever can write to the tables or keys of a fleet's queue can put there: nothing that ends a worker, or runs as one. */
 
-import { connect, createServer } from "node:net";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { run } from "../cli/run.ts";
 import { type Account, fleetOf } from "../support/fleet.ts";
 import { startedWorker, stopped } from "../support/fleet-worker.ts";
-import { openedStore, startEngine } from "../support/stores.ts";
+import { openedStore, proxyTo, startEngine } from "../support/stores.ts";
 
 /** A server that is prepared, and a client of whoever can write there. */
 async function postgres() {
@@ -148,28 +147,6 @@ test("what somebody with all rights on the queue's tables has tied to them runs 
   expect((await run(["fleet", "prepare"], options)).code).toBe(0);
 });
 
-/** Between a client and a server. */
-async function countingProxy(port: number): Promise<{ readonly port: number; octets(): number }> {
-  let octets = 0;
-  const server = createServer((socket) => {
-    const upstream = connect(port, "127.0.0.1");
-    socket.pipe(upstream);
-    upstream.on("data", (data) => {
-      octets += data.length;
-    });
-    upstream.pipe(socket);
-    for (const one of [socket, upstream]) {
-      one.on("error", () => {});
-      one.on("close", () => [socket, upstream].map((end) => end.destroy()));
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return { port: address.port, octets: () => octets };
-}
-
 const ACCOUNTS = 8;
 const FORGED_OCTETS = 4 * 1024 * 1024;
 /** What a status of so few accounts takes, with the tables of the server's types and BullMQ's scripts. */
@@ -182,12 +159,13 @@ test("forged records of megabytes keep no status of a fleet busy: they stay wher
     const server = await startEngine(engine);
     onTestFinished(() => server.stop());
     await forge[engine](server.url, keys);
-    const proxy = await countingProxy(server.port);
+    const proxy = await proxyTo(server.port);
+    onTestFinished(() => proxy.close());
     const url = server.url.replace(`:${server.port}`, `:${proxy.port}`);
     const env = { ...fleet.env, TENON_QUEUE: url };
     const { code, stdout } = await run(["fleet", "status"], { cwd: fleet.cwd, env });
     expect([engine, code, stdout]).toEqual([engine, 0, expect.stringContaining(`Fleet: ${ACCOUNTS} accounts`)]);
-    expect(proxy.octets(), engine).toBeLessThan(MAX_STATUS_OCTETS);
+    expect(proxy.sent(), engine).toBeLessThan(MAX_STATUS_OCTETS);
   }
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../../src/model/change.ts";
+import { SHORTER_CHARACTERS } from "../../../src/model/fleet.ts";
 import { type Plan, summarise } from "../../../src/model/plan.ts";
 import { renderPlanMarkdown, renderUnreviewedMarkdown } from "../../../src/render/index.ts";
 import { growth } from "../../support/operations.ts";
@@ -29,11 +30,11 @@ function zones(count: number, records: number, doing: (index: number) => Doing =
 }
 
 /** The comment fits, and what it says of the changes is all of them. */
-function expectWhole(of: Plan): string {
-  const text = renderPlanMarkdown(of);
+function expectWhole(of: Plan, most: number = MAX_BODY_CHARACTERS): string {
+  const text = renderPlanMarkdown(of, most);
   const stated = statedIn(text);
   const summary = summarise(of.changes);
-  expect(text.length).toBeLessThanOrEqual(MAX_BODY_CHARACTERS);
+  expect(text.length).toBeLessThanOrEqual(most);
   expect(stated).toMatchObject({ changes: of.changes.length, ...summary });
   expect(stated.lines + stated.counted).toBe(of.changes.length);
   if (stated.counted > 0) expect(text).toContain("All of it: `tenon show PLAN`, or `--format json`.");
@@ -316,13 +317,14 @@ describe("a comment of about the size that fits", () => {
   it("fits and is complete whatever the plan", () => {
     const doing = fc.constantFrom<Doing>("create", "update", "delete", "blocked");
     const unit = fc.record({ records: fc.oneof(fc.nat(5), fc.nat(900)), doing, width: fc.nat(300) });
+    const sizes = fc.constantFrom(MAX_BODY_CHARACTERS, ...SHORTER_CHARACTERS);
     const going = fc.array(fc.record({ width: fc.nat(200), records: fc.nat(20) }), { maxLength: 1500 });
     const units = fc.oneof(
       fc.array(unit, { minLength: 1, maxLength: 12 }),
       fc.array(fc.record({ records: fc.constant(2), doing, width: fc.nat(60) }), { minLength: 200, maxLength: 900 }),
     );
     fc.assert(
-      fc.property(units, going, fc.boolean(), (drawn, gone, hasBase) => {
+      fc.property(units, going, fc.boolean(), sizes, (drawn, gone, hasBase, most) => {
         const within = drawn.flatMap(({ records, doing: what, width }, zone) =>
           Array.from({ length: records }, (_, index) => ({
             ...recordChange(`z${zone}.${"y".repeat(width)}`, index, what, `${"1".repeat(width)}.${zone}`, `1.${zone}`),
@@ -335,7 +337,7 @@ describe("a comment of about the size that fits", () => {
           origin: hasBase ? (index % 3 === 0 ? ("already-pending" as const) : ("this-change" as const)) : null,
         }));
         const changes = [...wholes, ...within];
-        expectWhole(plan(changes, hasBase ? { base: { name: "main", withdrawn: [] } } : {}));
+        expectWhole(plan(changes, hasBase ? { base: { name: "main", withdrawn: [] } } : {}), most);
       }),
       { numRuns: 15 },
     );
