@@ -109,12 +109,31 @@ export async function openPostgres(address: StoreAddress, options: StoreOptions)
     if (options.readsOnly !== true) {
       await client.query("DELETE FROM tenon_fleet.records WHERE expires < now()");
       await client.query(FORGET_LOCKS);
+      return uncounted(client, address, options.prefix);
     }
     return null;
   });
   return problem === null
     ? { ok: true, store: new PostgresStore(address, options) }
     : { ok: false, diagnostic: problem };
+}
+
+/** Whether the role may take the next number of a job. If the queue has no counter yet, BullMQ makes one, which takes a right of its own. */
+const COUNTER = `
+SELECT counter IS NOT NULL AS there, CASE WHEN counter IS NULL THEN has_schema_privilege('${QUEUE_SCHEMA}', 'CREATE')
+  ELSE has_sequence_privilege(counter::oid, 'USAGE') END AS allowed, current_user AS self
+FROM to_regclass(${QUEUE_SCHEMA}.job_id_seq_name($1)) AS counter`;
+
+async function uncounted(client: pg.Client, { shown }: StoreAddress, prefix: string): Promise<Diagnostic | null> {
+  const { rows } = await client.query(COUNTER, [queueOf(prefix)]);
+  const [row] = rows as readonly { readonly there: boolean; readonly allowed: boolean; readonly self: string }[];
+  if (row === undefined || row.allowed) return null;
+  if (row.there) {
+    const fix = `Give it the right USAGE on the sequences of the schema ${QUEUE_SCHEMA}.`;
+    return unfit(`the role ${row.self} may not count the jobs of the queue at ${shown}`, fix);
+  }
+  const summary = `the PostgreSQL at ${shown} has not been prepared for the prefix ${prefix}`;
+  return unfit(summary, "Run tenon fleet prepare with the same --queue and --prefix once, as the owner of its tables.");
 }
 
 async function withClient(

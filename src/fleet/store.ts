@@ -146,7 +146,11 @@ const REASONS: readonly (readonly [RegExp, string, string])[] = [
     "the server refuses the user or the password",
     "Correct them in the queue's address (TENON_QUEUE).",
   ],
-  [/NOPERM|permission denied/i, "the user may not do what a queue needs", "Give the user the rights."],
+  [
+    /NOPERM|permission denied/i,
+    "the user may not do what a queue needs",
+    "Give the user the rights: docs/how-to/run-many-accounts.md names those in PostgreSQL.",
+  ],
   [/does not exist/, "the database or the user is not there", "Make it, or correct the address."],
   [
     /certificate|self.signed|altname|UNABLE_TO_/i,

@@ -152,10 +152,18 @@ test("a role that has only the rights which the guide names works in tables that
   const prepare = ["fleet", "prepare", "--queue", as("admin"), "--prefix", "own"];
   expect(await run(prepare, options)).toMatchObject({ code: 0 });
   const guide = await readFile(new URL("../../docs/how-to/run-many-accounts.md", import.meta.url), "utf8");
+  const args = ["--prefix", "own"];
+  const refused = async (words: string, more: readonly string[] = args): Promise<void> => {
+    for (const command of ["worker", "plan"]) expectPlain(await run(["fleet", command, ...more], options), 1, [words]);
+  };
+  await refused("docs/how-to/run-many-accounts.md names those in PostgreSQL");
   const rights = guide.match(/^ *GRANT .*;$/gm) ?? [];
   expect(rights).toHaveLength(3);
-  for (const right of rights) await client.query(right);
-  const args = ["--prefix", "own"];
+  for (const [index, right] of rights.entries()) {
+    if (index === 2) await refused("the role worker may not count the jobs of the queue");
+    await client.query(right);
+  }
+  await refused("has not been prepared for the prefix other", ["--prefix", "other"]);
   const worker = await startedWorker(options, args);
   const { code, stdout } = await run(["fleet", "plan", ...args], options);
   expect([code, stdout]).toEqual([0, expect.stringContaining("Fleet: 1 account: 1 ")]);
