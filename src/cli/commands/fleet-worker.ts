@@ -81,7 +81,7 @@ export function defineQueueCommands(
     .command("prepare")
     .summary("make what the queue needs: the tables of PostgreSQL")
     .description(
-      "Make what the queue needs: the tables of PostgreSQL. Redis needs nothing.\nRun again, it changes only what a newer version needs.",
+      "Make what the queue needs: the tables of PostgreSQL, and its counter of the jobs under this prefix. Redis needs nothing.\nRun again, it changes only what a newer version needs.",
     )
     .action(async (flags: QueueFlags) => finish(await prepareQueue(terminal, flags)));
   addQueueFlags(prepare);
