@@ -1,185 +1,40 @@
-/** Pairs declared zones and records with live ones, ready for comparison; and says which records claim a name for themselves. */
+/** Zones, desired beside live: a domain and its records as pairs that plain comparison can diff. */
 
 import type { Block, ChangeLabel, ComparedResource } from "../../model/change.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { mapKey } from "../../model/map-key.ts";
 import type { LeftAlone } from "../../model/plan.ts";
-import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
-import { compareText, groupBy, shellWord } from "../../model/text.ts";
+import { type Address, domainAddress, recordAddress, type Values } from "../../model/resource.ts";
+import { shellWord } from "../../model/text.ts";
 import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { annotationsOf } from "../common.ts";
 import { rootLabels, sharedWithOf } from "../owner-tag.ts";
+import { ClaimTable, claimsBeyond, claimsOf } from "./claims.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { endsSharing } from "./guards.ts";
 import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
+import {
+  byId,
+  type DesiredEntry,
+  duplicates,
+  type LiveEntry,
+  matchAdditive,
+  matchRecords,
+  type RecordMatch,
+} from "./match-records.ts";
 import { likelyRenames } from "./renames.ts";
 import { delegatedAcross, isOthersName } from "./sharing.ts";
 import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
 import {
   anyLiveRecord,
-  contentKey,
   desiredRecord,
   isKnownRecord,
   liveRecord,
   pointerTarget,
   type RecordValues,
-  recordFqdn,
 } from "./wire-record.ts";
-
-export interface LiveEntry {
-  readonly id: ObjectId;
-  readonly values: RecordValues;
-}
-
-export interface DesiredEntry<Origin> {
-  readonly origin: Origin;
-  readonly values: RecordValues;
-}
-
-/** At least one of the two is not null. */
-interface RecordMatch<Origin> {
-  readonly desired: DesiredEntry<Origin> | null;
-  readonly live: LiveEntry | null;
-}
-
-interface MatchOptions {
-  readonly zone: string;
-  /** Names, absolute, that something in the plan points at: they must not vanish by a rename. */
-  readonly pointedAt: ReadonlySet<string>;
-  /** The zone has wildcards or delegations. Nothing is renamed then: the old name must go and the new one come in steps of their own. */
-  readonly hidesNames: boolean;
-}
-
-/**
- * Exact matches come first, so that a live duplicate of a declared record is left over; then records of the same name and type are
- * paired into updates; then equal content under a new name is a rename. The rest is created and deleted.
- */
-export function matchRecords<Origin>(
-  desired: readonly DesiredEntry<Origin>[],
-  live: readonly LiveEntry[],
-  options: MatchOptions,
-): RecordMatch<Origin>[] {
-  const rest: Rest<Origin> = { desired: [...desired], live: byId(live) };
-  const same = pairOff(rest, (values) => contentKey(values));
-  // Sorted only now: most records are as they are declared.
-  rest.desired = sortedByContent(rest.desired);
-  rest.live = sortedByContent(rest.live);
-  const sameTarget = pairOff(rest, (values) => mapKey(JSON.stringify([values.name, values.type, values.target])));
-  const sameName = pairOff(rest, (values) => JSON.stringify([values.name, values.type]));
-  const isFree = (entry: { values: RecordValues }) => !options.pointedAt.has(recordFqdn(entry.values, options.zone));
-  const movable = options.hidesNames
-    ? { desired: [], live: [] }
-    : { desired: rest.desired.filter(isFree), live: rest.live.filter(isFree) };
-  const renames = withoutCycles(
-    pairOff(movable, (values) => contentKey(values, ["name"])),
-    options.zone,
-  );
-  const renamed = new Set(renames.flatMap((match) => [match.desired, match.live]));
-  return [
-    ...same,
-    ...sameTarget,
-    ...sameName,
-    ...renames,
-    ...rest.desired.filter((entry) => !renamed.has(entry)).map((entry) => ({ desired: entry, live: null })),
-    ...rest.live.filter((entry) => !renamed.has(entry)).map((entry) => ({ desired: null, live: entry })),
-  ];
-}
-
-/** In an additive zone a declared record counts as present with any TTL, and is created if it is absent: no record is ever changed. */
-export function matchAdditive<Origin>(
-  desired: readonly DesiredEntry<Origin>[],
-  live: readonly LiveEntry[],
-): RecordMatch<Origin>[] {
-  const rest: Rest<Origin> = { desired: sortedByContent(desired), live: sortedByContent(byId(live)) };
-  const there = pairOff(rest, (values) => contentKey(values, ["ttl_sec"]));
-  return [
-    ...there.map((match) => ({ live: match.live, desired: { ...match.desired, values: match.live.values } })),
-    ...rest.desired.map((entry) => ({ desired: entry, live: null })),
-  ];
-}
-
-/** Deleted records that have an equal one which stays: no answer changes. The TTL is not compared, as it belongs to the whole set. */
-export function duplicates<Match extends RecordMatch<unknown>>(matches: readonly Match[]): Set<Match> {
-  const gone = matches.filter(({ desired }) => desired === null);
-  if (gone.length === 0) return new Set();
-  const keyOf = ({ values }: { values: RecordValues }) => contentKey(values, ["ttl_sec"]);
-  const staying = new Set<string>();
-  for (const { desired, live } of matches) {
-    if (desired !== null && live !== null && keyOf(desired) === keyOf(live)) staying.add(keyOf(live));
-  }
-  return new Set(gone.filter(({ live }) => live !== null && staying.has(keyOf(live))));
-}
-
-interface Both<Origin> {
-  readonly desired: DesiredEntry<Origin>;
-  readonly live: LiveEntry;
-}
-
-interface Rest<Origin> {
-  desired: DesiredEntry<Origin>[];
-  live: LiveEntry[];
-}
-
-/** Pairs records of the same key, in order, and takes them out of the rest. */
-function pairOff<Origin>(rest: Rest<Origin>, keyOf: (values: RecordValues) => string): Both<Origin>[] {
-  const waiting = groupBy(rest.live, (entry) => keyOf(entry.values));
-  for (const group of waiting.values()) group.reverse();
-  const taken = new Set<LiveEntry>();
-  const found: Both<Origin>[] = [];
-  rest.desired = rest.desired.filter((entry) => {
-    const partner = waiting.get(keyOf(entry.values))?.pop();
-    if (partner === undefined) return true;
-    taken.add(partner);
-    found.push({ desired: entry, live: partner });
-    return false;
-  });
-  rest.live = rest.live.filter((entry) => !taken.has(entry));
-  return found;
-}
-
-/**
- * The renames that can be ordered: those that are not in, or behind, a circle in which each needs a name that the next one gives up. What
- * is left out becomes deletes and creates, which can be ordered.
- */
-function withoutCycles<Origin>(renames: readonly Both<Origin>[], zone: string): Both<Origin>[] {
-  const released = new ClaimTable<Both<Origin>>();
-  for (const rename of renames) released.add(claimChange(rename, zone).release, rename);
-  const waitsFor = new Map<Both<Origin>, number>();
-  const unblocks = new Map<Both<Origin>, Both<Origin>[]>(renames.map((rename) => [rename, []]));
-  for (const rename of renames) {
-    const before = released.conflicts(claimChange(rename, zone).acquire).filter((other) => other !== rename);
-    waitsFor.set(rename, before.length);
-    for (const other of before) unblocks.get(other)?.push(rename);
-  }
-  const free = renames.filter((rename) => waitsFor.get(rename) === 0);
-  for (const rename of free) {
-    for (const waiting of unblocks.get(rename) ?? []) {
-      const left = (waitsFor.get(waiting) ?? 0) - 1;
-      waitsFor.set(waiting, left);
-      if (left === 0) free.push(waiting);
-    }
-  }
-  return free;
-}
-
-function claimChange(match: Both<unknown>, zone: string): { release: Claim[]; acquire: Claim[] } {
-  const before = claimsOf(match.live.values, zone);
-  const after = claimsOf(match.desired.values, zone);
-  return { release: claimsBeyond(before, after), acquire: claimsBeyond(after, before) };
-}
-
-/** Those of equal content stay in the order that they have. */
-function sortedByContent<Entry extends DesiredEntry<unknown> | LiveEntry>(entries: readonly Entry[]): Entry[] {
-  const keyed = entries.map((entry) => {
-    const { name, type, target } = entry.values;
-    return { entry, key: JSON.stringify([name, type, target, contentKey(entry.values)]) };
-  });
-  return keyed.sort((a, b) => compareText(a.key, b.key)).map(({ entry }) => entry);
-}
-
-// Zones, desired beside live: a domain and its records as pairs that plain comparison can diff.
 
 type ZoneMatch = Match<ZoneSpec, LiveZone>;
 
@@ -492,11 +347,6 @@ function keptBlock(first: readonly LiveEntry[], count: number): Extract<Block, {
   return { type: "kept-records", records, ...(count > first.length ? { more: count - first.length } : {}) };
 }
 
-/** Whatever the order in which the service lists them. */
-function byId(entries: readonly LiveEntry[]): LiveEntry[] {
-  return entries.toSorted((a, b) => Number(a.id) - Number(b.id));
-}
-
 // What can be said of `create_from` before it is done: whether there is something to clone, and what is exposed meanwhile.
 
 /**
@@ -562,60 +412,4 @@ function servedWhileMade(match: ZoneMatch, context: PairContext): Diagnostic[] {
       address: domainAddress(spec.domain),
     },
   ];
-}
-
-// What a record claims for itself at its name: CNAME stands alone, a null MX is the only MX (RFC 1034 3.6.2, RFC 7505).
-
-export function claimsOf(values: RecordValues, zone: string): Claim[] {
-  // The service judges each zone by itself: a name in a zone and the same name in its parent do not clash.
-  const place = `${zone} ${values.name}`;
-  const claims: Claim[] = [{ slot: `name ${place}`, exclusive: values.type === "CNAME" }];
-  if (values.type === "MX") claims.push({ slot: `mx ${place}`, exclusive: values.target === "" });
-  return claims;
-}
-
-/** The claims of `some` that `others` do not already make: what a change takes, or frees. */
-export function claimsBeyond(some: readonly Claim[], others: readonly Claim[]): Claim[] {
-  return some.filter(
-    (claim) => !others.some((other) => other.slot === claim.slot && other.exclusive === claim.exclusive),
-  );
-}
-
-/** The holders of a slot: those that share it, and those that exclude all others. */
-interface Held<Holder> {
-  readonly shared: Holder[];
-  readonly exclusive: Holder[];
-}
-
-/** Claims and who holds them, to ask which of them a new claim would clash with. */
-export class ClaimTable<Holder> {
-  readonly #held = new Map<string, Held<Holder>>();
-
-  add(claims: readonly Claim[], holder: Holder): void {
-    for (const { slot, exclusive } of claims) {
-      const held = this.#held.get(slot) ?? { shared: [], exclusive: [] };
-      this.#held.set(slot, held);
-      (exclusive ? held.exclusive : held.shared).push(holder);
-    }
-  }
-
-  /** Takes time only for the clashes that it finds: thousands of records may share a name without any. */
-  conflicts(claims: readonly Claim[]): Holder[] {
-    const found = new Set<Holder>();
-    for (const claim of claims) {
-      const held = this.#held.get(claim.slot);
-      if (held === undefined) continue;
-      for (const holder of held.exclusive) found.add(holder);
-      if (claim.exclusive) for (const holder of held.shared) found.add(holder);
-    }
-    return [...found];
-  }
-
-  /** Whether there is one: of thousands none is listed. */
-  hasConflict(claims: readonly Claim[]): boolean {
-    return claims.some(({ slot, exclusive }) => {
-      const held = this.#held.get(slot);
-      return held !== undefined && (held.exclusive.length > 0 || (exclusive && held.shared.length > 0));
-    });
-  }
 }

@@ -5,7 +5,7 @@ import type { RecordType } from "../../dns/record.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { type Facts, type Membership, NO_FACTS } from "../../model/unit.ts";
-import { claimsBeyond, claimsOf } from "./diff.ts";
+import { claimsBeyond, claimsOf } from "./claims.ts";
 import { FactBuilder } from "./fact-builder.ts";
 import type { LiveZone } from "./live.ts";
 import {

@@ -5,7 +5,7 @@ import type { Span } from "../../model/diagnostic.ts";
 import { domainAddress, type Json, type Values } from "../../model/resource.ts";
 import type { LiveValues, RestateContext, RestatedValues } from "../../model/unit.ts";
 import { UNSTATED } from "../common.ts";
-import { ClaimTable, claimsOf } from "./diff.ts";
+import { ClaimTable, claimsOf } from "./claims.ts";
 import { liveDomain } from "./domain.ts";
 import { ignoring } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";

@@ -3,15 +3,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Claim } from "../../../src/model/unit.ts";
+import { ClaimTable, claimsOf } from "../../../src/units/zone/claims.ts";
 import {
-  ClaimTable,
-  claimsOf,
   type DesiredEntry,
   duplicates,
   type LiveEntry,
   matchAdditive,
   matchRecords,
-} from "../../../src/units/zone/diff.ts";
+} from "../../../src/units/zone/match-records.ts";
 import { contentKey, type RecordValues } from "../../../src/units/zone/wire-record.ts";
 import { growth } from "../../support/operations.ts";
 
