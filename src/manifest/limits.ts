@@ -61,8 +61,8 @@ export const MAX_IGNORE_PATTERNS = 1_000;
 const MAX_IGNORE_STARS = 10_000;
 /** Characters of records times the number of patterns under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
-/** So many of these comparisons take as long as a character of a project takes to be read, expanded and checked. */
-export const COMPARISONS_PER_CHARACTER = 32;
+/** So many of these comparisons, of the slowest patterns, take as long as a character of a project takes to be read, expanded and checked. */
+export const COMPARISONS_PER_CHARACTER = 12;
 /** How many wrong references of one value are reported. */
 export const MAX_REPORTED_REFERENCES = 20;
 /** Image Upload, API.md, Limits: 5 GB compressed. */
