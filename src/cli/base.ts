@@ -27,6 +27,7 @@ import {
   type GitFailure,
   isTracked,
   isTrackedIn,
+  type Meant,
   readBlob,
   refsOf,
   topOf,
@@ -181,11 +182,9 @@ async function baseAtRef(terminal: Terminal, request: BaseRequest): Promise<Open
       ? await loadBase(project.root, await withFormerVariables(request, former), files)
       : { ok: true, base: { name, desired: NOTHING } };
     if (files.failure !== null) throw new Error(files.failure);
-    for (const [number, attributed] of (await files.attributed()).entries()) {
-      const converted = await convertedAmong(attributed, join(temporary, `index-${number}`), environment);
-      if (converted === null) continue;
-      const file = relative(found.top, join(attributed.top, converted));
-      return { ok: true, base: null, warning: convertedBase(request, file) };
+    const converted = await convertedFile(files, "text", environment);
+    if (converted !== null) {
+      return { ok: true, base: null, warning: convertedBase(request, relative(found.top, converted)) };
     }
     const contentOf = (file: string) => contentAtRef(file, found, request, terminal).catch(() => null);
     return isThere && opened.ok && opened.base !== null ? { ok: true, base: { ...opened.base, contentOf } } : opened;
@@ -201,7 +200,10 @@ function unlessNotFetched(error: unknown): null {
   return null;
 }
 
-/** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */
+/**
+ * A file that the repository never tracked, such as an image that a build makes, is the same for base and project.
+ * @returns null: it was not there, or nobody can tell what a checkout held
+ */
 async function contentAtRef(
   file: string,
   commit: CommitTree,
@@ -213,12 +215,28 @@ async function contentAtRef(
   try {
     const then = await files.realpath(path).catch(unlessNotFetched);
     const blob = then !== null && isWithin(then, root) ? await files.blob(then) : null;
+    if (blob !== null && (await convertedFile(files, "octets", environment)) !== null) return null;
     if (blob !== null) return await contentOfBlob(blob, environment, interrupt.first);
   } finally {
     files.close();
   }
   const now = await realpath(path).catch(() => path);
   return (await isTracked(now, root, environment)) ? null : contentInside(root, file, interrupt.first);
+}
+
+/** The first of the files that were read of a commit to which its attributes give another content in a checkout; null: there is none. */
+async function convertedFile(files: CommitFiles, meant: Meant, environment: Environment): Promise<string | null> {
+  const temporary = await mkdtemp(join(tmpdir(), "tenon-base-"));
+  try {
+    for (const [number, attributed] of (await files.attributed()).entries()) {
+      const index = join(temporary, `index-${number}`);
+      const converted = await convertedAmong(attributed, meant, index, environment);
+      if (converted !== null) return join(attributed.top, converted);
+    }
+    return null;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
 }
 
 /**

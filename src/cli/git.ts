@@ -125,7 +125,11 @@ export async function readBlob({ id, folder }: Blob, environment: Environment): 
 }
 
 /** Attributes by which a checkout may write another text than the commit has, but for line ends: gitattributes(5), "EFFECTS". */
-export const CONVERSIONS: readonly string[] = ["ident", "filter", "working-tree-encoding"];
+const TEXT_CONVERSIONS: readonly string[] = ["ident", "filter", "working-tree-encoding"];
+/** Attributes that say whether line ends are converted: `crlf` is the older word for `text`. */
+const LINE_END_CONVERSIONS: readonly string[] = ["eol", "text", "crlf"];
+/** Of these, one must be named in a `.gitattributes` that converts anything. `text` alone does not on a machine with git's own defaults. */
+export const CONVERSIONS: readonly string[] = [...TEXT_CONVERSIONS, "eol"];
 
 /** Files that were read of a repository's commit, and all `.gitattributes` that hold for them; paths are those of the repository. */
 export interface AttributedFiles {
@@ -135,14 +139,18 @@ export interface AttributedFiles {
   readonly attributes: readonly { readonly path: string; readonly id: string }[];
 }
 
+/** What matters of a file: its text, in which line ends may differ, or each octet. */
+export type Meant = "text" | "octets";
+
 /**
- * The first of the files whose text a checkout may change.
+ * The first of the files that a checkout may write otherwise than the commit has it.
  * @param index a file that is not there yet
  * @returns null: there is none
  * @throws if git does not say
  */
 export async function convertedAmong(
   { top, files, attributes }: AttributedFiles,
+  meant: Meant,
   index: string,
   environment: Environment,
 ): Promise<string | null> {
@@ -150,16 +158,27 @@ export async function convertedAmong(
   const entries = attributes.map(({ path, id }) => `100644 ${id}\t${path}\0`).join("");
   const added = await runGit(["update-index", "-z", "--index-info"], top, environment, { index, input: entries });
   const input = files.map((path) => `${path}\0`).join("");
-  const asked = ["check-attr", "--cached", "--stdin", "-z", ...CONVERSIONS];
+  const asked = ["check-attr", "--cached", "--stdin", "-z", ...TEXT_CONVERSIONS, ...LINE_END_CONVERSIONS];
   const answered = await runGit(asked, top, environment, { index, input });
   for (const { ok, broken, stderr } of [added, answered]) {
     if (!ok) throw new Error(`git does not give the attributes of the commit: ${broken ?? stderr}`);
   }
+  const stated = new Map<string, Map<string, string>>(files.map((path) => [path, new Map()]));
   const said = answered.stdout.toString("utf8").split("\0");
   for (let at = 0; at + 2 < said.length; at += 3) {
-    if (said[at + 2] !== "unspecified" && said[at + 2] !== "unset") return said[at] ?? null;
+    const [path = "", attribute = "", value = ""] = said.slice(at, at + 3);
+    stated.get(path)?.set(attribute, value);
   }
-  return null;
+  return files.find((path) => isConverted(stated.get(path) ?? new Map(), meant)) ?? null;
+}
+
+function isConverted(values: ReadonlyMap<string, string>, meant: Meant): boolean {
+  const isStated = (attribute: string): boolean => !["unspecified", "unset"].includes(values.get(attribute) ?? "");
+  if (meant === "text") return TEXT_CONVERSIONS.some(isStated);
+  // A file of git-lfs is known by what its pointer says.
+  if (TEXT_CONVERSIONS.some((name) => isStated(name) && !(name === "filter" && values.get(name) === "lfs")))
+    return true;
+  return values.get("eol") === "crlf" && values.get("text") !== "unset" && values.get("crlf") !== "unset";
 }
 
 /** The top folder of the work tree; null if there is none. */

@@ -154,6 +154,59 @@ test("a base whose files a checkout changes is no base: what the attribute hid i
   }
 });
 
+test("an image whose octets a checkout changes is not known at the base: what replaces it is not shown as pending before", async () => {
+  const image = "images: [{ label: golden, track: content, upload: { file: golden.img.gz, region: us-east } }]\n";
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\nowner: edge\n${image}` });
+  const options = { cwd, env: envOf(await emulator()) };
+  // The name in the header of gzip has a line end and a keyword: a checkout may write either in another way.
+  const content = gzipSync(Buffer.alloc(4096, 1));
+  const named = (name: string): Buffer =>
+    Buffer.concat([
+      Buffer.from([31, 139, 8, 8]),
+      content.subarray(4, 10),
+      Buffer.from(`${name}\0`),
+      content.subarray(10),
+    ]);
+  const write = (file: Buffer | string): Promise<void> => writeFile(join(cwd, "golden.img.gz"), file);
+  // What the pipeline of the base has uploaded is what its checkout held.
+  await write(named("a\r\n$Id: 1 $"));
+  expect((await here(["apply", "--yes"], options)).code).toBe(0);
+  git(cwd, "init", "--quiet");
+  const committed = named("a\n$Id$");
+  const digest = createHash("sha256").update(committed).digest("hex");
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${digest}\nsize ${committed.length}\n`;
+  for (const [index, [attributes, blob, isKnown]] of (
+    [
+      ["*.gz ident\n", committed, false],
+      ["*.gz text eol=crlf\n", committed, false],
+      ["[attr]odd eol=crlf\n*.gz odd\n", committed, false],
+      ["*.gz working-tree-encoding=latin1\n", committed, false],
+      ["*.gz filter=other\n", committed, false],
+      ["*.gz filter=lfs ident\n", pointer, false],
+      ["*.gz -text eol=crlf\n", committed, true],
+      ["* text=auto eol=lf\n*.gz filter=lfs diff=lfs merge=lfs -text\n", pointer, true],
+    ] as const
+  ).entries()) {
+    await write(blob);
+    await writeFile(join(cwd, ".gitattributes"), attributes);
+    // As it is, whatever git makes of it as it is added.
+    const id = git(cwd, "hash-object", "-w", "--no-filters", "golden.img.gz");
+    git(cwd, "update-index", "--add", "--cacheinfo", `100644,${id},golden.img.gz`);
+    git(cwd, "add", "tenon.yaml", ".gitattributes");
+    git(cwd, "commit", "--quiet", "--message", attributes);
+    git(cwd, "branch", `base-${index}`);
+    // The change takes the attributes away, and now its checkout holds what was committed.
+    await write(committed);
+    await rm(join(cwd, ".gitattributes"));
+    for (const flag of ["--base", "--changed-since"]) {
+      const { code, stdout } = await here(["plan", flag, `refs/heads/base-${index}`], options);
+      const isPending = stdout.includes(": nothing");
+      expect([attributes, code, isPending]).toEqual([attributes, 0, isKnown]);
+      expect(stdout).toContain("-/+ image golden");
+    }
+  }
+});
+
 test("attributes hold for the files of their own repository: those of a submodule are asked, and those around it are not", async () => {
   const options = { env: envOf(await emulator()) };
   const zone = PROJECT.slice(PROJECT.indexOf("domains:"));
