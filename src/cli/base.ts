@@ -1,6 +1,6 @@
 /** The base of `--base` and `--changed-since`: the manifests as they were before the proposed change, from a git ref or a folder. */
 
-import { lstat, mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readlink, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin } from "../files/paths.ts";
@@ -33,6 +33,7 @@ import {
   topOf,
   treeAt,
   unknownRef,
+  untrackedAmong,
 } from "./git.ts";
 import { CommitFiles } from "./git-tree.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
@@ -145,8 +146,8 @@ function isPath(name: string): boolean {
 
 async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
   if (await isProject(request.name)) {
-    const former = await withFormerVariables(request, (file) => variablesIn(file, request, terminal.environment));
-    const loaded = await loadBase(request.name, former);
+    const former = (file: string) => variablesIn(file, request, terminal.environment);
+    const loaded = await loadWithVariables(request.name, request, former);
     const root = await realpath(await folderOf(request.name));
     const contentOf = contentsInside(root, terminal.interrupt.first);
     return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
@@ -179,9 +180,13 @@ async function baseAtRef(terminal: Terminal, request: BaseRequest): Promise<Open
     const former = (file: string, index: number): Promise<string | null> =>
       variablesAtRef(file, join(temporary, `variables-${index}`), { files, top: found.top, environment });
     const opened: OpenedBase = isThere
-      ? await loadBase(project.root, await withFormerVariables(request, former), files)
+      ? await loadWithVariables(project.root, request, former, files)
       : { ok: true, base: { name, desired: NOTHING } };
     if (files.failure !== null) throw new Error(files.failure);
+    const generated = await untrackedAmong([...files.uncommitted], found.top, environment);
+    if (generated !== null) {
+      return { ok: true, base: null, warning: generatedFile(request, relative(project.root, generated)) };
+    }
     const converted = await convertedFile(files, "text", environment);
     if (converted !== null) {
       return { ok: true, base: null, warning: convertedBase(request, relative(found.top, converted)) };
@@ -201,7 +206,7 @@ function unlessNotFetched(error: unknown): null {
 }
 
 /**
- * A file that the repository never tracked, such as an image that a build makes, is the same for base and project.
+ * A file that no commit has held where the base's links lead, such as an image that a build makes, is the same for base and project.
  * @returns null: it was not there, or nobody can tell what a checkout held
  */
 async function contentAtRef(
@@ -210,18 +215,38 @@ async function contentAtRef(
   { project: { root } }: BaseRequest,
   { environment, interrupt }: Terminal,
 ): Promise<FileContent | null> {
-  const path = join(root, file);
   const files = new CommitFiles(commit, environment);
   try {
-    const then = await files.realpath(path).catch(unlessNotFetched);
-    const blob = then !== null && isWithin(then, root) ? await files.blob(then) : null;
-    if (blob !== null && (await convertedFile(files, "octets", environment)) !== null) return null;
-    if (blob !== null) return await contentOfBlob(blob, environment, interrupt.first);
+    const { place, isThere } = await files.resolve(join(root, file));
+    if (!isThere) {
+      const made = await untrackedPlace(place, commit.top, environment);
+      return made === null ? null : contentInside(root, relative(root, made), interrupt.first);
+    }
+    const blob = isWithin(place, root) ? await files.blob(place) : null;
+    if (blob === null || (await convertedFile(files, "octets", environment)) !== null) return null;
+    return await contentOfBlob(blob, environment, interrupt.first);
   } finally {
     files.close();
   }
-  const now = await realpath(path).catch(() => path);
-  return (await isTracked(now, root, environment)) ? null : contentInside(root, file, interrupt.first);
+}
+
+/**
+ * Where a path of the base leads that ends in what the base's commit has not.
+ * @param top of the work tree
+ * @returns a real path; null: there is nothing, or a commit can have changed where it leads or what is there
+ */
+async function untrackedPlace(path: string, top: string, environment: Environment): Promise<string | null> {
+  // Of `missing/..` nobody can tell where it leads.
+  if (path.split(sep).includes("..")) return null;
+  const real = await realpath(path).catch(() => null);
+  if (real === null) return null;
+  for (const link of await linksIn(path)) {
+    if (isWithin(link, top) && (await isTrackedIn(link, top, environment))) return null;
+    const target = resolve(dirname(link), await readlink(link));
+    if ((await untrackedPlace(target, top, environment)) === null) return null;
+  }
+  if (!isWithin(real, top)) return real;
+  return (await isTrackedIn(real, top, environment)) ? null : real;
 }
 
 /** The first of the files that were read of a commit to which its attributes give another content in a checkout; null: there is none. */
@@ -242,14 +267,21 @@ async function convertedFile(files: CommitFiles, meant: Meant, environment: Envi
 /**
  * A file of variables that the proposed change may alter is read as it was at the base. Otherwise the base would be planned with the new
  * values, and what they change would be shown as pending before this change.
- * @param was gives the path of the former file; null: it did not exist
+ * @param was gives the path of the former file; null: nobody can tell what it held
+ * @param files where the base's other files are read; default: on the disk
  */
-async function withFormerVariables(
+async function loadWithVariables(
+  directory: string,
   request: BaseRequest,
   was: (file: string, index: number) => Promise<string | null>,
-): Promise<BaseRequest> {
-  const former = await Promise.all((request.flags.varFile ?? []).map(was));
-  return { ...request, flags: { ...request.flags, varFile: former.filter((file) => file !== null) } };
+  files?: ProjectFiles,
+): Promise<OpenedBase> {
+  const { varFile = [], ...flags } = request.flags;
+  const former = await Promise.all(varFile.map(was));
+  const unknown = varFile.find((_, index) => former[index] === null);
+  if (unknown !== undefined) return { ok: true, base: null, warning: unknownVariables(request, unknown) };
+  const known = former.filter((file) => file !== null);
+  return loadBase(directory, { ...request, flags: { ...flags, varFile: known } }, files);
 }
 
 /** The file's path with links resolved in its folder only, not in its own name: since the base the file may have become a link. */
@@ -291,23 +323,20 @@ async function variablesIn(
 }
 
 /**
- * A file that the repository does not track is used as it is: no commit of it can alter the file.
- * @returns null: it did not exist
+ * A file that the repository does not track, where the base's links lead, is used as it is: no commit of it can alter the file.
+ * @returns null: nobody can tell what it held
  */
 async function variablesAtRef(
   file: string,
   into: string,
   { files, top, environment }: { readonly files: CommitFiles; readonly top: string; readonly environment: Environment },
 ): Promise<string | null> {
-  const place = await placeOf(file);
-  if (!isWithin(place, top)) return file;
-  const then = await files.realpath(place).catch(unlessNotFetched);
-  if (then === null) {
-    const isOfCommits = (await files.has(place)) || (await isTrackedIn(place, top, environment));
-    return isOfCommits ? null : file;
-  }
-  if (!isWithin(then, top)) return then;
-  const blob = await files.blob(then);
+  const named = await placeOf(file);
+  if (!isWithin(named, top)) return file;
+  const { place, isThere } = await files.resolve(named);
+  if (!isThere) return untrackedPlace(place, top, environment);
+  if (!isWithin(place, top)) return place;
+  const blob = await files.blob(place);
   if (blob === null) return null;
   const former = join(into, basename(file));
   await mkdir(into, { recursive: true });
@@ -387,6 +416,26 @@ function convertedBase({ flag, name }: BaseRequest, file: string): Diagnostic {
     summary: `the base ${name} has a file that a checkout changes; ${WITHOUT_BASE[flag]}`,
     detail: `The attributes of ${file} (ident, filter or working-tree-encoding in .gitattributes) give it another text than the one that is committed, so nobody can tell what was applied from it.`,
     fix: "No action is needed if this change removes the attribute. Otherwise remove it in the base.",
+  };
+}
+
+function generatedFile({ flag, name }: BaseRequest, file: string): Diagnostic {
+  return {
+    code: "base-invalid",
+    severity: "warning",
+    summary: `the base ${name} may have had ${file}, which git does not track; ${WITHOUT_BASE[flag]}`,
+    detail: `A pattern under \`files\` names it there. Whether it is new or was made for the base as well, as a pipeline makes files, nobody can tell.`,
+    fix: `If it is new, run git add. If it is made, give a folder as the base, with the file made there, too: ${flag} ../main.`,
+  };
+}
+
+function unknownVariables({ flag, name }: BaseRequest, file: string): Diagnostic {
+  return {
+    code: "base-invalid",
+    severity: "warning",
+    summary: `the base ${name} has no ${file}; ${WITHOUT_BASE[flag]}`,
+    detail: "Values of variables come from that file, and nobody can tell which ones the base had.",
+    fix: "No action is needed if this change brings the file. Otherwise give a base that has it.",
   };
 }
 

@@ -1,7 +1,7 @@
 /** The files of a commit, read from git's objects when they are asked for: nothing is checked out, and what nobody names costs nothing. */
 
 import { isUtf8 } from "node:buffer";
-import { readlink } from "node:fs/promises";
+import { readdir, readlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isBelow, isWithin } from "../files/paths.ts";
 import { decodeText, type FolderEntry, MAX_MANIFEST_BYTES, type ProjectFiles, type ReadText } from "../index.ts";
@@ -59,8 +59,12 @@ const NOT_FETCHED = "not-fetched";
 export class CommitFiles implements ProjectFiles {
   /** Why git could not be asked, as a clause: then what was read is not the commit's. */
   failure: string | null = null;
+  /** Files of the work tree that were asked for by their names, which the commit has not. */
+  readonly uncommitted: Set<string> = new Set();
   readonly #top: string;
   readonly #environment: Environment;
+  /** Paths of what the work tree has beside the commit, as `list` has named it. */
+  readonly #offered: Set<string> = new Set();
   readonly #repositories: GitObjects[] = [];
   readonly #folders: Map<string, Promise<Folder | typeof NOT_FETCHED | null>> = new Map();
   /** Real paths of the files that were read, by their repository. */
@@ -83,6 +87,19 @@ export class CommitFiles implements ProjectFiles {
   }
 
   async realpath(path: string): Promise<string> {
+    const { place, isThere } = await this.resolve(path);
+    if (isThere) return place;
+    if (!this.#offered.has(path)) throw problem("ENOENT", octets(place));
+    this.uncommitted.add(path);
+    throw problem("EUNCOMMITTED", octets(path));
+  }
+
+  /**
+   * The path with every link of the commit followed, as far as the commit has it: where it ends in what the commit has not, the rest stands
+   * as it is.
+   * @throws as `realpath`, but for ENOENT
+   */
+  async resolve(path: string): Promise<{ readonly place: string; readonly isThere: boolean }> {
     let current = this.#top;
     // The last part comes first.
     let rest = octets(relative(text(this.#top), path))
@@ -94,6 +111,7 @@ export class CommitFiles implements ProjectFiles {
       const next = join(current, name);
       if (next.length > MAX_PATH_BYTES) throw problem("ENAMETOOLONG", next);
       const target = isBelow(next, this.#top) ? await this.#target(next) : await diskTarget(next);
+      if (target === undefined) return { place: text([next, ...rest.reverse()].join(sep)), isThere: false };
       if (target === null) {
         current = next;
         continue;
@@ -103,17 +121,22 @@ export class CommitFiles implements ProjectFiles {
       if (target.startsWith(sep)) current = sep;
       rest = rest.concat(target.split(sep).reverse());
     }
-    return text(current);
+    return { place: text(current), isThere: true };
   }
 
+  /** With what the work tree has beside the commit: a file that a build makes there may have been there for the commit, too. */
   async list(folder: string): Promise<readonly FolderEntry[] | null> {
     const found = await this.#folder(octets(folder));
     if (found === NOT_FETCHED) return null;
-    return [...(found?.entries ?? [])].flatMap(([name, { type }]) => {
+    const committed = [...(found?.entries ?? [])].flatMap(([name, { type }]) => {
       // No manifest can name a file whose name is not UTF-8; decoded, several such names may become one.
       if (!isUtf8(Buffer.from(name, "latin1"))) return [];
       return [{ name: text(name), isDirectory: () => type === "folder" || type === "submodule" }];
     });
+    const there = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const others = there.filter(({ name }) => found?.entries.has(octets(name)) !== true && !name.includes("\ufffd"));
+    for (const { name } of others) this.#offered.add(join(folder, name));
+    return [...committed, ...others];
   }
 
   /**
@@ -185,10 +208,10 @@ export class CommitFiles implements ProjectFiles {
     return folder !== null;
   }
 
-  /** What a link leads to; null: it is none. @throws ENOENT: there is nothing of this path */
-  async #target(path: string): Promise<string | null> {
+  /** What a link leads to; null: it is none; undefined: there is nothing of this path. @throws ENOENT: no checkout makes a link of it */
+  async #target(path: string): Promise<string | null | undefined> {
     const entry = await this.#entry(path);
-    if (entry === null) throw problem("ENOENT", path);
+    if (entry === null) return;
     if (entry.type !== "link") return null;
     const { content } = await this.#readObject(entry.objects, entry.id, MAX_MANIFEST_BYTES);
     // A checkout makes a link of what stands before a NUL, and none where nothing does, or more than a path may have.
@@ -256,7 +279,7 @@ function diskTarget(path: string): Promise<string | null> {
   return readlink(text(path)).then(octets, () => null);
 }
 
-/** As the file system has it for the same path; ENOTFETCHED is of a submodule whose commit is not there. */
+/** As the file system has it for the same path; ENOTFETCHED is of a submodule whose commit is not there, EUNCOMMITTED of what only the work tree has. */
 function problem(code: string, path: string): Error {
   const what = code === "ENOTFETCHED" ? "it lies in a submodule whose commit is not there" : code;
   return Object.assign(new Error(`${text(path)}: ${what}`), { code });

@@ -8,7 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { contentOfStream } from "../files/files.ts";
 import { isWithin } from "../files/paths.ts";
 import { type Diagnostic, type FileContent, type JournalHeader, SERVICES } from "../index.ts";
-import { nearest } from "../model/text.ts";
+import { groupBy, nearest } from "../model/text.ts";
 import { readVersion } from "./terminal.ts";
 
 /** The timeout of each call of git. */
@@ -197,7 +197,12 @@ export async function isTracked(file: string, folder: string, environment: Envir
 export async function isTrackedIn(file: string, top: string, environment: Environment): Promise<boolean> {
   const own = await topOf(dirname(file), environment);
   if (own === top) return isListed(file, environment);
-  if (own === null || !isWithin(own, top)) return false;
+  return own !== null && isSubmodule(own, top, environment);
+}
+
+/** Whether a work tree is that of a submodule of another one, or lies in one. */
+async function isSubmodule(own: string, top: string, environment: Environment): Promise<boolean> {
+  if (!isWithin(own, top)) return false;
   const parts = relative(top, own).split(sep);
   for (const depth of parts.keys()) {
     const part = parts.slice(0, depth + 1).join("/");
@@ -205,6 +210,32 @@ export async function isTrackedIn(file: string, top: string, environment: Enviro
     if (/^160000 [^\t]*\t([^\0]*)\0$/.exec(stdout.toString("utf8"))?.[1] === part) return true;
   }
   return false;
+}
+
+/**
+ * The first of the files that no commit holds now.
+ * @param files paths whose folders are no links
+ * @param top of the work tree
+ * @throws if git does not say
+ */
+export async function untrackedAmong(
+  files: readonly string[],
+  top: string,
+  environment: Environment,
+): Promise<string | null> {
+  for (const [own, within] of groupBy(files, (file) => workTreeOf(dirname(file)))) {
+    const isOther = own !== top && !(await isSubmodule(own, top, environment));
+    // A name with a line break would be two questions.
+    const unasked = within.find((file) => isOther || file.includes("\n"));
+    if (unasked !== undefined) return unasked;
+    const input = within.map((file) => `:0:${relative(own, file).split(sep).join("/")}\n`).join("");
+    const { ok, stdout, broken, stderr } = await runGit(["cat-file", "--batch-check"], own, environment, { input });
+    if (!ok) throw new Error(`git does not say which files it tracks: ${broken ?? stderr}`);
+    const answers = stdout.toString("utf8").split("\n");
+    const untracked = within.find((_, index) => answers[index]?.endsWith(" missing") !== false);
+    if (untracked !== undefined) return untracked;
+  }
+  return null;
 }
 
 async function isListed(file: string, environment: Environment): Promise<boolean> {

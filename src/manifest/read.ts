@@ -15,7 +15,8 @@ export interface ProjectFiles {
   has(path: string): Promise<boolean>;
   /**
    * The path with every symbolic link followed.
-   * @throws the file system's error, or one whose code is ENOTFETCHED: it lies in a submodule whose commit is not there
+   * @throws the file system's error, or one whose code is ENOTFETCHED: it lies in a submodule whose commit is not there; or EUNCOMMITTED:
+   * `list` names it, for the work tree has it, but the commit does not
    */
   realpath(path: string): Promise<string>;
   /** What is in a folder; empty if it cannot be read; null: it is a submodule whose commit is not there. */
@@ -46,7 +47,14 @@ export const ON_DISK: ProjectFiles = {
   },
 };
 
-export type FileProblem = "not-fetched" | "missing" | "outside" | "private" | "not-a-file" | "unreadable";
+export type FileProblem =
+  | "not-fetched"
+  | "uncommitted"
+  | "missing"
+  | "outside"
+  | "private"
+  | "not-a-file"
+  | "unreadable";
 
 export type ResolvedFile =
   | { readonly ok: true; readonly path: string }
@@ -124,6 +132,7 @@ function problemOf(error: unknown): FileProblem {
   if (code === "EISDIR" || code === "ENXIO") return "not-a-file";
   if (code === "ELOOP") return "outside";
   if (code === "ENOTFETCHED") return "not-fetched";
+  if (code === "EUNCOMMITTED") return "uncommitted";
   return "unreadable";
 }
 
@@ -145,6 +154,7 @@ export function decode(bytes: Buffer): { readonly text: string; readonly badOffs
 
 const PROBLEM_DETAIL: Readonly<Record<FileProblem, string>> = {
   "not-fetched": "It is a submodule, or lies in one, and its commit at the base is not there.",
+  uncommitted: "The commit has no such file.",
   missing: "There is no such file.",
   outside:
     "It lies outside the project folder, or a symbolic link leads there; a manifest cannot reach beyond its folder.",

@@ -43,12 +43,12 @@ test("a file of variables that is a link at the base is what the link led to, an
     expect([based.code, based.stderr]).toEqual([0, ""]);
     expect(based.stdout).toMatch(/This change, [\s\S]*\+ www A 192\.0\.2\.8[\s\S]*Already pending/);
     expect((await plan("--changed-since", "main")).stdout).toContain("was read: 1 domain.");
-    // A link that led nowhere is no file.
+    // Of a link that led nowhere it is not known what it led to.
     await rm(join(cwd, "a", target));
     commit(cwd, "dangling");
     await writeFile(join(cwd, "a", target), ip(8));
     commit(cwd, "mended");
-    expect((await plan("--base", "dangling")).stdout).toContain("the base dangling is invalid");
+    expect((await plan("--base", "dangling")).stdout).toContain("the base dangling has no a/v.yaml");
   }
 });
 
@@ -152,6 +152,106 @@ test("a base whose files a checkout changes is no base: what the attribute hid i
     const since = await here(["plan", "sub", "--changed-since", "main"], { ...options, cwd });
     expect([attributes, since.stdout.includes("+ login A")]).toEqual([attributes, isRefused]);
   }
+});
+
+/** A repository whose `build` holds what a pipeline makes, and git ignores. */
+async function withBuild(files: Readonly<Record<string, string>>): Promise<string> {
+  const cwd = await folder({ ...files, ".gitignore": "build/\n" });
+  git(cwd, "init", "--quiet");
+  return cwd;
+}
+
+test("what a link led to at the base is what counts, also where it leads to a file that no commit holds: images and files of variables", async () => {
+  const image = "images: [{ label: golden, track: content, upload: { file: golden.img.gz, region: us-east } }]\n";
+  const values = "variables: { ip: { default: 192.0.2.66 } }\n";
+  const zone = `domains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [{ type: A, name: www, target: "\${var.ip}" }] }]\n`;
+  const cwd = await withBuild({
+    ...{ "tenon.yaml": `tenon: 1\nowner: edge\n${image}${values}${zone}` },
+    ...{ "build/prod.yaml": "ip: 192.0.2.1\n", "build/other.yaml": "ip: 192.0.2.66\n" },
+  });
+  await writeFile(join(cwd, "build/good.img.gz"), gzipSync(Buffer.alloc(4096, 1)));
+  await writeFile(join(cwd, "build/evil.img.gz"), gzipSync(Buffer.alloc(4096, 2)));
+  const lead = async (name: string, target: string): Promise<void> => {
+    await rm(join(cwd, name), { force: true });
+    await symlink(target, join(cwd, name));
+  };
+  await lead("golden.img.gz", "build/good.img.gz");
+  await lead("values.yaml", "build/prod.yaml");
+  commit(cwd, "main");
+  const options = { cwd, env: envOf(await emulator()) };
+  const planned = async (...args: readonly string[]) =>
+    (await here(["plan", "--var-file", "values.yaml", ...args], options)).stdout;
+  expect((await here(["apply", "--yes", "--var-file", "values.yaml"], options)).code).toBe(0);
+  expect(await planned("--base", "main")).toContain(": nothing");
+  await lead("golden.img.gz", "build/evil.img.gz");
+  await lead("values.yaml", "build/other.yaml");
+  commit(cwd, "change");
+  for (const flag of ["--base", "--changed-since"]) {
+    expect(await planned(flag, "main")).toMatch(
+      /This change, [\s\S]*www A 192\.0\.2\.1 → 192\.0\.2\.66[\s\S]*image golden[\s\S]*Already pending: 0 to add, 0\s+to change, 0 to/,
+    );
+  }
+  // The files themselves are drift, of no change, whatever commits lie between.
+  await rm(join(cwd, "build/evil.img.gz"));
+  await writeFile(join(cwd, "build/evil.img.gz"), gzipSync(Buffer.alloc(4096, 3)));
+  expect(await planned("--base", "change")).toContain(": nothing");
+  // A link on the way that a commit brings in place of what no commit held.
+  await lead("golden.img.gz", "made.img.gz");
+  await writeFile(join(cwd, ".gitignore"), "build/\nmade.img.gz\n");
+  await writeFile(join(cwd, "made.img.gz"), gzipSync(Buffer.alloc(4096, 1)));
+  commit(cwd, "made");
+  await lead("made.img.gz", "build/evil.img.gz");
+  git(cwd, "add", "--force", "made.img.gz");
+  commit(cwd, "linked");
+  expect(await planned("--base", "made")).toMatch(/This change, compared with made:\n\n-\/\+ image golden/);
+});
+
+test("a file of variables that a pipeline makes, and a pull request commits, is not known at the base", async () => {
+  const zone = (ip: string): string =>
+    `domains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [{ type: A, name: www, target: "${ip}" }] }]\n`;
+  const head = "tenon: 1\nowner: edge\nvariables: { ip: { default: 192.0.2.66 } }\n";
+  const cwd = await withBuild({ "tenon.yaml": head + zone("${var.ip}"), "build/prod.yaml": "ip: 192.0.2.1\n" });
+  commit(cwd, "main");
+  const options = { cwd, env: envOf(await emulator()) };
+  const flags = ["--var-file", "build/prod.yaml"];
+  expect((await here(["apply", "--yes", ...flags], options)).code).toBe(0);
+  await writeFile(join(cwd, "tenon.yaml"), head + zone("192.0.2.66"));
+  git(cwd, "add", "--force", "build/prod.yaml");
+  commit(cwd, "change");
+  for (const flag of ["--base", "--changed-since"]) {
+    const { code, stdout } = await here(["plan", ...flags, flag, "main"], options);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("the base main has no build/prod.yaml")]);
+    expect(stdout).toContain("192.0.2.1 → 192.0.2.66");
+    expect(stdout).not.toMatch(/already pending|: nothing/i);
+  }
+});
+
+test("manifests that a pipeline makes are not known at the base: that a pull request no longer names them is not pending before", async () => {
+  const zone = "domains: [{ domain: made.example, type: master, soa_email: a@a.example, records: [] }]\n";
+  const cwd = await withBuild({
+    "tenon.yaml": 'tenon: 1\nowner: edge\nfiles: ["build/**", "more/*.yaml"]\n',
+    "build/deep/made.yaml": `tenon: 1\n${zone}`,
+  });
+  commit(cwd, "main");
+  const options = { cwd, env: envOf(await emulator()) };
+  expect((await here(["apply", "--yes"], options)).code).toBe(0);
+  const planned = async (...args: readonly string[]) => (await here(["plan", ...args], options)).stdout;
+  await writeFile(join(cwd, "tenon.yaml"), 'tenon: 1\nowner: edge\nfiles: ["more/*.yaml"]\n');
+  commit(cwd, "change");
+  for (const flag of ["--base", "--changed-since"]) {
+    const plan = await planned(flag, "main");
+    expect(plan).toContain("- domain made.example");
+    expect(plan).toMatch(/the base main may have had\s+build\/deep\/made\.yaml, which\s+git does not\s+track/);
+    expect(plan).not.toMatch(/already pending|: nothing/i);
+  }
+  // What the change itself brings is no such file, however it is called and wherever it lies.
+  const brought = ["more/new.yaml", "more/ü $(id) *.yaml", "more/-- HEAD:x.yaml"];
+  await mkdir(join(cwd, "more"));
+  for (const [index, file] of brought.entries()) {
+    await writeFile(join(cwd, file), `tenon: 1\n${zone.replaceAll("made.example", `b${index}.example`)}`);
+  }
+  commit(cwd, "brought");
+  expect(await planned("--base", "change")).toMatch(/This change, [\s\S]*\+ domain b0[\s\S]*\+ domain b2/);
 });
 
 test("an image whose octets a checkout changes is not known at the base: what replaces it is not shown as pending before", async () => {
