@@ -51,7 +51,7 @@ export function isUnfitLabel(label: string): boolean {
   return !isAscii(label) && CUT_BY_URLS.test(label.replaceAll("\\*", "*"));
 }
 
-function isAscii(text: string): boolean {
+export function isAscii(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) > 127) return false;
   return true;
 }
@@ -225,7 +225,12 @@ function comparedByLetters(
     fitsAscii(address) || (address.startsWith(DOMAIN) && address.includes("xn--") && fitsLetters(inLetters(address)));
 }
 
-/** For comparison only. */
+/** For comparison only. One address is mostly compared with one glob after another. */
 function inLetters(address: string): string {
-  return address.normalize("NFC").split("/").map(inUnicode).join("/");
+  if (lastInLetters.address !== address) {
+    lastInLetters = { address, letters: address.normalize("NFC").split("/").map(inUnicode).join("/") };
+  }
+  return lastInLetters.letters;
 }
+
+let lastInLetters = { address: "", letters: "" };

@@ -3,14 +3,14 @@
  * change; see the `diff` of each unit.
  */
 
-import { compileAddressGlob } from "../dns/unicode.ts";
+import { asciiAddress, compileAddressGlob, isAscii } from "../dns/unicode.ts";
 import type { Change } from "../model/change.ts";
 import type { Consent, ConsentRule } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Goal, Guard } from "../model/plan.ts";
 import { type Address, rootOf } from "../model/resource.ts";
-import { groupBy } from "../model/text.ts";
+import { groupBy, literalOf } from "../model/text.ts";
 import type { Loss, Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
@@ -46,12 +46,13 @@ export function guardsOf(
   kept: Protection,
   units: readonly GuardedUnit[],
   options: PolicyOptions,
-): Guard[] {
+): { readonly guards: readonly Guard[]; readonly warnings: readonly Diagnostic[] } {
   const active = changes.filter((change) => change.blocked === null && change.action !== "no-op");
   const guards = protectGuards(active, kept);
+  const consents = new Consents(validConsents(options.consents, options.today));
   // `destroy` is its own consent.
   if (options.goal !== "destroy") {
-    const given = givenBy(validConsents(options.consents, options.today));
+    const given: Given = (rule, address) => consents.given(rule, address);
     for (const guard of replaceAndPruneGuards(active, given)) guards.push(guard);
     for (const guard of contentGuards(changes, whole, units, options.owner, given)) guards.push(guard);
   }
@@ -66,7 +67,7 @@ export function guardsOf(
       origin: null,
     });
   }
-  return guards;
+  return { guards, warnings: consents.uncompared === 0 ? [] : [tooManyToCompare(consents.uncompared)] };
 }
 
 /** @param today YYYY-MM-DD, UTC; a consent is still valid on the day of its `until` */
@@ -190,13 +191,48 @@ function contentGuards(
 /** Whether there is consent for the rule and the address. */
 type Given = (rule: ConsentRule, address: Address) => boolean;
 
-/** Each glob is compiled once: there may be thousands of consents for as many objects. */
-function givenBy(consents: readonly Consent[]): Given {
-  const globs = groupBy(
-    consents.map(({ rule, address }) => ({ rule, covers: compileAddressGlob(address) })),
-    ({ rule }) => rule,
-  );
-  return (rule, address) => (globs.get(rule) ?? []).some(({ covers }) => covers(address));
+/** Characters of addresses, times the patterns that they are compared with, of one plan. */
+const MAX_CONSENT_COMPARISONS = 500_000_000;
+
+/** There may be thousands of consents for hundreds of thousands of objects: those without a star are looked up. */
+class Consents {
+  /** How many objects were not compared with patterns, for want of time: they have no consent by one. */
+  uncompared = 0;
+  readonly #exact: Set<string> = new Set();
+  readonly #patterns: ReadonlyMap<ConsentRule, readonly ((address: Address) => boolean)[]>;
+  #comparisons = 0;
+
+  constructor(consents: readonly Consent[]) {
+    const patterns: { rule: ConsentRule; covers: (address: Address) => boolean }[] = [];
+    for (const { rule, address } of consents) {
+      const spelt = asciiAddress(address);
+      const exact = isAscii(spelt) ? literalOf(spelt) : null;
+      if (exact === null) patterns.push({ rule, covers: compileAddressGlob(address) });
+      else this.#exact.add(`${rule} ${exact}`);
+    }
+    const byRule = [...groupBy(patterns, ({ rule }) => rule)];
+    this.#patterns = new Map(byRule.map(([rule, all]) => [rule, all.map(({ covers }) => covers)]));
+  }
+
+  given(rule: ConsentRule, address: Address): boolean {
+    if (this.#exact.has(`${rule} ${address}`)) return true;
+    const patterns = this.#patterns.get(rule) ?? [];
+    this.#comparisons += patterns.length * address.length;
+    if (this.#comparisons <= MAX_CONSENT_COMPARISONS) return patterns.some((covers) => covers(address));
+    this.uncompared += 1;
+    return false;
+  }
+}
+
+function tooManyToCompare(count: number): Diagnostic {
+  return {
+    code: "consents-not-compared",
+    severity: "warning",
+    summary: `${count.toLocaleString("en")} of the objects that need a consent were not compared with the patterns under \`allow\``,
+    detail:
+      "The patterns are too many for so many objects. Those objects count as having no consent, unless one names them without a star.",
+    fix: "Write fewer patterns, such as one for a whole domain: domain/example.com/*.",
+  };
 }
 
 /**

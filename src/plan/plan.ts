@@ -105,6 +105,18 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const ordered = orderSteps(unblocked.planned);
   const today = todayOf(options);
   const consents = [...desired.allow, ...options.consents];
+  const guarded = guardsOf(
+    unblocked.changes,
+    narrowed ? withhold(whole).changes : unblocked.changes,
+    protectionOf(pairs, worked),
+    units,
+    {
+      ...options,
+      owner: desired.owner,
+      today,
+      consents,
+    },
+  );
   return {
     goal: options.goal,
     owner: desired.owner,
@@ -123,18 +135,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     changes: unblocked.changes,
     ...ordered,
     strategies: worked.flatMap((work) => unitStrategies(work, unblocked.changes)),
-    guards: guardsOf(
-      unblocked.changes,
-      narrowed ? withhold(whole).changes : unblocked.changes,
-      protectionOf(pairs, worked),
-      units,
-      {
-        ...options,
-        owner: desired.owner,
-        today,
-        consents,
-      },
-    ),
+    guards: guarded.guards,
     refusals: byAddress([
       ...accountRefusal(desired, options),
       ...unmatchedSelection(whole, desired, kinds, { ...options, selection }),
@@ -142,6 +143,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     ]),
     warnings: byAddress([
       ...expiredConsents(consents, today),
+      ...guarded.warnings,
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
       ...(options.undo === undefined ? idsBecomingStale(desired, unblocked.changes) : []),
     ]),

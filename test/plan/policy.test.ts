@@ -20,7 +20,7 @@ function guards(
   whole: readonly Change[] = changes,
 ): string[] {
   const addresses = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
-  const found = guardsOf(changes, whole, { addresses, takenFromProtected: new Map() }, units, {
+  const { guards: found } = guardsOf(changes, whole, { addresses, takenFromProtected: new Map() }, units, {
     goal: "apply",
     owner: entries.owner,
     today: TODAY,

@@ -2,9 +2,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { open, TenonError } from "../../src/index.ts";
+import { guardsOf } from "../../src/plan/guards.ts";
+import { units } from "../../src/units/index.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
 import { codes, load, loadFiles, loadText, folder as written } from "../manifest/support.ts";
+import { change } from "../plan/changes.ts";
 import { link, refuse } from "./hostile.ts";
 
 const ROOT_ONLY: Readonly<Record<string, string>> = {
@@ -423,4 +426,23 @@ domains:
   };
   const { code, stdout } = await run(["apply", "--yes", "--exclude", "domain/a.example/*"], adopt);
   expect([code, stdout]).toEqual([4, expect.stringContaining("--allow bulk=domain/a.example")]);
+});
+
+test("five thousand patterns of consents are compared with thousands of objects up to a limit, and the others need a consent without a star", () => {
+  const OBJECTS = 20_000;
+  const last = `vpc/${"a".repeat(60)}${OBJECTS - 1}`;
+  const values = { label: "a", region: "us-east" };
+  const changes = Array.from({ length: OBJECTS }, (_, index) =>
+    change({ address: `vpc/${"a".repeat(60)}${index}`, action: "delete", before: values, labels: ["prune"] }),
+  );
+  const consent = (address: string) => ({ rule: "delete" as const, address, until: null, reason: null, span: null });
+  const consents = [consent(last), ...Array.from({ length: 4_999 }, (_, index) => consent(`*a*a*${index}b*`))];
+  const policy = { goal: "apply" as const, owner: "edge", today: "2026-01-01", consents, maxChanges: null };
+  const kept = { addresses: new Set<string>(), takenFromProtected: new Map<string, string>() };
+  const { guards, warnings } = guardsOf(changes, changes, kept, units, policy);
+  expect(guards.filter(({ consent: state }) => state === "given").map(({ address }) => address)).toEqual([last]);
+  expect(warnings.map(({ code, summary }) => [code, summary])).toEqual([
+    ["consents-not-compared", expect.stringMatching(/^1\d,\d{3} of the objects that need a consent were not compared/)],
+  ]);
+  expect(guardsOf(changes.slice(0, 100), [], kept, units, policy).warnings).toEqual([]);
 });
