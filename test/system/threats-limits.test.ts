@@ -228,6 +228,8 @@ test("no expression that reads input backtracks over a million equal characters"
   expect(codeSpan(` ${" ".repeat(million)}y\t`)).toContain("y");
   expect(buildCaa({ iodef: `http://a${":".repeat(million)}\t` }, "").problems).toHaveLength(1);
   expect(globMatches(`${"*a".repeat(100_000)}*${"b".repeat(1_000)}*`, "a".repeat(million))).toBe(false);
+  const caa = `variables: { x: { default: "${".".repeat(65_000)}x." } }\n${domains(40, 'records: [{ type: CAA, name: "@", tag: issue, target: "${var.x}" }]')}`;
+  expect(new Set(codes(await loadText(caa)))).toEqual(new Set(["bad-target"]));
   const blank = `tenon: 1\n${"\n".repeat(million)}# here\n\nvpcs: []\n`;
   expect((await reformat(blank, units)).ok).toBe(true);
 });

@@ -299,7 +299,7 @@ function octetsProblem(text: string, type: RecordType): Problem | null {
   }
   if (text.endsWith(".")) {
     const detail = "The service takes no final dot in the target of a CAA record.";
-    const corrections = [{ from: text, to: text.replace(/\.+$/, "") }];
+    const corrections = [{ from: text, to: text.replace(/(?<!\.)\.+$/, "") }];
     return { code: "bad-target", summary: "a final dot in a CAA", detail, fix: "Remove the dot.", corrections };
   }
   return null;
