@@ -236,14 +236,21 @@ async function contentAtRef(
  * @returns a real path; null: there is nothing, or a commit can have changed where it leads or what is there
  */
 async function untrackedPlace(path: string, top: string, environment: Environment): Promise<string | null> {
-  // Of `missing/..` nobody can tell where it leads.
-  if (path.split(sep).includes("..")) return null;
   const real = await realpath(path).catch(() => null);
-  if (real === null) return null;
+  // Where `link/..` leads is not where the path says.
+  if (real === null || path.split(sep).includes("..")) return null;
   for (const link of await linksIn(path)) {
     if (isWithin(link, top) && (await isTrackedIn(link, top, environment))) return null;
-    const target = resolve(dirname(link), await readlink(link));
-    if ((await untrackedPlace(target, top, environment)) === null) return null;
+    const target = await readlink(link);
+    if (
+      target
+        .replace(/^(?:\.\.\/)+/, "")
+        .split(sep)
+        .includes("..")
+    )
+      return null;
+    const led = resolve(await realpath(dirname(link)), target);
+    if ((await untrackedPlace(led, top, environment)) === null) return null;
   }
   if (!isWithin(real, top)) return real;
   return (await isTrackedIn(real, top, environment)) ? null : real;
