@@ -150,6 +150,14 @@ const anyRecord: fc.Arbitrary<DnsRecord> = fc
     return { type, name, target, ttl_sec, ...own[type] } as DnsRecord;
   });
 
+test("the server of the SOA is a name, whatever the rendered zone file says of it", async () => {
+  for (const name of ["ns1.x.example.", ".", "a..b.example", `${"x".repeat(64)}.example`]) {
+    const rendered = [`@ IN SOA ${name}. a.b 1 2 3 4 5`, "@ NS ns2.x.example."];
+    const { code, stdout } = await exported({ rendered });
+    expect([name, code, stdout]).toEqual([name, 0, expect.stringMatching(/ SOA +ns2\.x\.example\. /)]);
+  }
+});
+
 test("an export parses to the accepted records and names the others, whatever the service says", async () => {
   let kept = 0;
   await fc.assert(

@@ -66,7 +66,7 @@ export function exportZone(source: ExportedFrom, options: ExportOptions): Export
   const left = fitting.leftOut.flatMap(({ record }) => (isApexServer(record) ? [record.target] : []));
   const missing = new Set(left.filter((host) => !servers.includes(host)));
   const named = [...options.nameservers, ...(isGiven ? [] : [rendered.mname ?? []].flat()), ...servers];
-  const mname = named.find((host) => !missing.has(host)) ?? PLACEHOLDER_SERVER;
+  const mname = named.find((host) => !missing.has(host) && nameProblem(host, false) === null) ?? PLACEHOLDER_SERVER;
   const text = writeZoneFile({
     zone,
     soa: {
