@@ -206,6 +206,29 @@ test("what a link led to at the base is what counts, also where it leads to a fi
   expect(await planned("--base", "made")).toMatch(/This change, compared with made:\n\n-\/\+ image golden/);
 });
 
+test("where a link of a pipeline leads back through a link of the repository, nobody can tell what the base had there", async () => {
+  const image = "images: [{ label: golden, track: content, upload: { file: golden.img.gz, region: us-east } }]\n";
+  const cwd = await withBuild({ "tenon.yaml": `tenon: 1\nowner: edge\n${image}` });
+  for (const [index, name] of ["a", "b"].entries()) {
+    await mkdir(join(cwd, "build", name, "inner"), { recursive: true });
+    await writeFile(join(cwd, "build", name, "g.img.gz"), gzipSync(Buffer.alloc(4096, index)));
+  }
+  await symlink("../t/../g.img.gz", join(cwd, "build/led"));
+  await symlink("build/led", join(cwd, "golden.img.gz"));
+  await symlink("build/a/inner", join(cwd, "t"));
+  // As letters, `../t/../g.img.gz` is this file; as a path it is the one beside where `t` leads.
+  await writeFile(join(cwd, "g.img.gz"), gzipSync(Buffer.alloc(4096, 3)));
+  await writeFile(join(cwd, ".gitignore"), "build/\ng.img.gz\n");
+  commit(cwd, "main");
+  const options = { cwd, env: envOf(await emulator()) };
+  expect((await here(["apply", "--yes"], options)).code).toBe(0);
+  await rm(join(cwd, "t"));
+  await symlink("build/b/inner", join(cwd, "t"));
+  commit(cwd, "change");
+  const { code, stdout } = await here(["plan", "--base", "main"], options);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/This change, compared with main:\n\n-\/\+ image golden/)]);
+});
+
 test("a file of variables that a pipeline makes, and a pull request commits, is not known at the base", async () => {
   const zone = (ip: string): string =>
     `domains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [{ type: A, name: www, target: "${ip}" }] }]\n`;
