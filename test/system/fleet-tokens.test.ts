@@ -126,6 +126,8 @@ eachEngine((serverOf) => {
     fleet.accounts[0]?.service.setFaults([]);
     // The time comes at once.
     const store = await openedStore(serverOf().url, "again", 60_000);
+    // A wake-up before that would be one of the turn that is still under way.
+    await expect.poll(() => store.queue.counts(), { timeout: 60_000 }).toMatchObject({ active: 0, delayed: 1 });
     const records = new Records(store);
     const { value: pending } = await records.read("pending", "pending/a1");
     const key = stateKey(pending?.runs[0]?.run ?? "", "a1");
