@@ -199,7 +199,7 @@ async function baseAtRef(terminal: Terminal, request: BaseRequest): Promise<Open
   }
 }
 
-/** A link of the root file that leads nowhere is no project; where it leads into an unknown commit, nobody knows. */
+/** A path that leads nowhere is nothing of the base; where it leads into a commit that is not there, nobody knows. */
 function unlessNotFetched(error: unknown): null {
   if (error instanceof Error && "code" in error && error.code === "ENOTFETCHED") throw error;
   return null;
@@ -237,23 +237,23 @@ async function contentAtRef(
  */
 async function untrackedPlace(path: string, top: string, environment: Environment): Promise<string | null> {
   const real = await realpath(path).catch(() => null);
-  // Where `link/..` leads is not where the path says.
-  if (real === null || path.split(sep).includes("..")) return null;
+  if (real === null || leadsBack(path)) return null;
   for (const link of await linksIn(path)) {
-    if (isWithin(link, top) && (await isTrackedIn(link, top, environment))) return null;
     const target = await readlink(link);
-    if (
-      target
-        .replace(/^(?:\.\.\/)+/, "")
-        .split(sep)
-        .includes("..")
-    )
-      return null;
+    if (leadsBack(target) || (isWithin(link, top) && (await isTrackedIn(link, top, environment)))) return null;
     const led = resolve(await realpath(dirname(link)), target);
     if ((await untrackedPlace(led, top, environment)) === null) return null;
   }
   if (!isWithin(real, top)) return real;
   return (await isTrackedIn(real, top, environment)) ? null : real;
+}
+
+/** Whether it has `NAME/..`: where NAME is a link, that leads elsewhere than the letters say. */
+function leadsBack(path: string): boolean {
+  return path
+    .replace(/^(?:\.\.\/)+/, "")
+    .split(sep)
+    .includes("..");
 }
 
 /** The first of the files that were read of a commit to which its attributes give another content in a checkout; null: there is none. */
@@ -340,7 +340,9 @@ async function variablesAtRef(
 ): Promise<string | null> {
   const named = await placeOf(file);
   if (!isWithin(named, top)) return file;
-  const { place, isThere } = await files.resolve(named);
+  const found = await files.resolve(named).catch(unlessNotFetched);
+  if (found === null) return null;
+  const { place, isThere } = found;
   if (!isThere) return untrackedPlace(place, top, environment);
   if (!isWithin(place, top)) return place;
   const blob = await files.blob(place);

@@ -279,7 +279,10 @@ function diskTarget(path: string): Promise<string | null> {
   return readlink(text(path)).then(octets, () => null);
 }
 
-/** As the file system has it for the same path; ENOTFETCHED is of a submodule whose commit is not there, EUNCOMMITTED of what only the work tree has. */
+/**
+ * As the file system has it for the same path; ENOTFETCHED is of a submodule whose commit is not there, EUNCOMMITTED of what the work tree alone
+ * has.
+ */
 function problem(code: string, path: string): Error {
   const what = code === "ENOTFETCHED" ? "it lies in a submodule whose commit is not there" : code;
   return Object.assign(new Error(`${text(path)}: ${what}`), { code });

@@ -225,8 +225,8 @@ export async function untrackedAmong(
 ): Promise<string | null> {
   for (const [own, within] of groupBy(files, (file) => workTreeOf(dirname(file)))) {
     const isOther = own !== top && !(await isSubmodule(own, top, environment));
-    // A name with a line break would be two questions.
-    const unasked = within.find((file) => isOther || file.includes("\n"));
+    // A name with a line break would be two questions, and git reads a line without a CR at its end.
+    const unasked = within.find((file) => isOther || /[\n\r]/.test(file));
     if (unasked !== undefined) return unasked;
     const input = within.map((file) => `:0:${relative(own, file).split(sep).join("/")}\n`).join("");
     const { ok, stdout, broken, stderr } = await runGit(["cat-file", "--batch-check"], own, environment, { input });

@@ -84,6 +84,7 @@ export async function findFiles(
       const resolved = await walk.resolve(file);
       if (!resolved.ok && resolved.problem === "not-fetched")
         problems.push({ pattern, type: "not-fetched", path: file });
+      // Whoever reads a commit judges what the work tree alone has.
       else if (!resolved.ok && resolved.problem === "uncommitted" && segments.some(isGlob)) continue;
       else if (!resolved.ok) problems.push({ pattern, type: "file", file, problem: resolved.problem });
       else if (resolved.path !== rootFile && !found.has(resolved.path)) {

@@ -247,6 +247,15 @@ test("a file of variables that a pipeline makes, and a pull request commits, is 
     expect(stdout).toContain("192.0.2.1 → 192.0.2.66");
     expect(stdout).not.toMatch(/already pending|: nothing/i);
   }
+  // Where the folder was a file, there was none either.
+  await writeFile(join(cwd, "vars"), "");
+  commit(cwd, "file");
+  await rm(join(cwd, "vars"));
+  await mkdir(join(cwd, "vars"));
+  await writeFile(join(cwd, "vars/prod.yaml"), "ip: 192.0.2.1\n");
+  commit(cwd, "folder");
+  const { code, stdout } = await here(["plan", "--var-file", "vars/prod.yaml", "--base", "file"], options);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("the base file has no vars/prod.yaml")]);
 });
 
 test("manifests that a pipeline makes are not known at the base: that a pull request no longer names them is not pending before", async () => {
@@ -275,6 +284,13 @@ test("manifests that a pipeline makes are not known at the base: that a pull req
   }
   commit(cwd, "brought");
   expect(await planned("--base", "change")).toMatch(/This change, [\s\S]*\+ domain b0[\s\S]*\+ domain b2/);
+  // Git takes a name from a line without the CR at its end: that one is tracked, and this one is not.
+  await writeFile(join(cwd, "tenon.yaml"), 'tenon: 1\nowner: edge\nfiles: ["more/*"]\n');
+  commit(cwd, "wider");
+  await writeFile(join(cwd, "more/z.yaml"), "tenon: 1\n");
+  commit(cwd, "narrower");
+  await writeFile(join(cwd, "more/z.yaml\r"), "tenon: 1\n");
+  expect(await planned("--base", "wider")).toContain("the base wider may have had more/z.yaml\\r");
 });
 
 test("an image whose octets a checkout changes is not known at the base: what replaces it is not shown as pending before", async () => {
