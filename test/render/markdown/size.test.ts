@@ -4,6 +4,7 @@ import type { Change } from "../../../src/model/change.ts";
 import { SHORTER_CHARACTERS } from "../../../src/model/fleet.ts";
 import { type Plan, summarise } from "../../../src/model/plan.ts";
 import { renderPlanMarkdown, renderUnreviewedMarkdown } from "../../../src/render/index.ts";
+import { codeBlockWithin, isInertMarkdown } from "../../../src/render/markdown/parts.ts";
 import { growth } from "../../support/operations.ts";
 import { change, plan, record } from "../plans.ts";
 import { anatomyOf, fits, MAX_BODY_CHARACTERS, statedIn } from "./anatomy.ts";
@@ -352,5 +353,20 @@ describe("a comment of about the size that fits", () => {
     expect(text.length).toBeLessThanOrEqual(MAX_BODY_CHARACTERS);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3 * MAX_BODY_CHARACTERS);
     expect(anatomyOf(text).prose).toMatch(/^2 further networks, zones and images:\n\n- 2 images: 2 to add$/m);
+  });
+});
+
+describe("a block of code within a number of characters", () => {
+  it("has a long line alone as far as there is room, and less of one whose backticks make its fences longer", () => {
+    const most = 1_000;
+    for (const text of ["x".repeat(5_000), `${"x".repeat(5_000)}\nnext`]) {
+      const { length } = codeBlockWithin(text, most);
+      expect([length <= most, length > most - 5]).toEqual([true, true]);
+    }
+    for (const line of ["`".repeat(5_000), `${"`".repeat(400)}${"x".repeat(5_000)}`]) {
+      const block = codeBlockWithin(line, most);
+      expect(block.length).toBeLessThanOrEqual(most);
+      expect(isInertMarkdown(block)).toBe(true);
+    }
   });
 });
