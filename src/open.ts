@@ -334,6 +334,7 @@ class Opened implements OpenProject {
       const report = await applyPlan({
         plan,
         ...(reading === undefined ? {} : { live: reading.live }),
+        isReviewed: reviewed !== undefined,
         api: this.#clients.writing,
         root,
         concurrency: this.#options.concurrency ?? DEFAULT_CONCURRENCY,

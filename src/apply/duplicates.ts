@@ -17,6 +17,10 @@ import { type Context, partsIn, resolvePath, type StepResult } from "./step.ts";
  *   run A: POST → 7            run B: POST → 8
  *   A lists 7, 8: waits        B lists 7, 8: deletes 8, goes on with 7
  *   A lists 7: done            B is done
+ *
+ * Whoever may create objects can make one look like that of another run. So what the plan has read, under whatever name, is no run's; and
+ * within a reviewed plan, which shows no object that gives way to another one, a person has to choose. Records are their values: for them it
+ * does not matter who made which.
  */
 
 /** How long the run with the oldest object waits for others to delete theirs. They do so when they end. */
@@ -58,6 +62,8 @@ export interface DuplicateListener {
 export interface Rival {
   readonly id: ObjectId;
   readonly likeness: Likeness;
+  /** The plan has read it: it had another name then. */
+  readonly wasThere: boolean;
 }
 
 /**
@@ -84,6 +90,7 @@ export function judgeDuplicates(
   }: Pick<MadeObject, "id" | "isOwn" | "repeated" | "step"> & { readonly unit: UnitKinds },
   own: Likeness,
   rivals: readonly Rival[],
+  isReviewed: boolean,
 ): Verdict {
   if (rivals.length === 0) return { type: "alone" };
   const ids = rivals.map((rival) => rival.id);
@@ -95,13 +102,23 @@ export function judgeDuplicates(
   if (rivals.some(({ likeness }) => likeness === "different") || own === "different") {
     return { type: "stuck", ids, reason: "they are not equal" };
   }
-  if (repeated && identifiedByValues(unit, step) && step.lookup?.additive !== true) {
+  const isValue = identifiedByValues(unit, step);
+  const former = isValue ? undefined : rivals.find(({ wasThere }) => wasThere);
+  if (former !== undefined) {
+    return { type: "stuck", ids, reason: `${String(former.id)} was there under another name before this run` };
+  }
+  if (repeated && isValue && step.lookup?.additive !== true) {
     const [keep, ...extras] = [id, ...ids].sort(byAge) as [ObjectId, ...ObjectId[]];
     return { type: "remove", keep, extras };
   }
   const older = rivals.filter((rival) => byAge(rival.id, id) < 0).sort((a, b) => byAge(a.id, b.id));
   if (older.length === 0) return { type: "wait", until: "gone", ids };
   if (!isOwn) return { type: "stuck", ids, reason: `Tenon cannot tell whether this run made ${String(id)}` };
+  // What was sent twice may be there twice without anybody else.
+  if (isReviewed && !isValue && !repeated) {
+    const reason = `the reviewed plan does not show that ${String(older[0]?.id)} takes the place of ${String(id)}`;
+    return { type: "stuck", ids, reason };
+  }
   if (own === "used") return { type: "stuck", ids, reason: `${String(id)} is already in use` };
   const usable = older.find(({ likeness }) => likeness !== "unready");
   return usable === undefined ? { type: "wait", until: "ready", ids } : { type: "yield", to: usable.id };
@@ -211,9 +228,12 @@ async function checkGroup({ path, members }: Group, context: Context, listener: 
     // Somebody has deleted this run's object, so nothing is there twice.
     if (lookup === null || own === undefined) continue;
     const likeness = (item: JsonObject): Likeness => one.unit.likeness?.(lookup, item, own) ?? "different";
-    const rivals = rivalsOf(one).map((item) => ({ id: item["id"] as ObjectId, likeness: likeness(item) }));
+    const rivals = rivalsOf(one).map((item) => {
+      const id = item["id"] as ObjectId;
+      return { id, likeness: likeness(item), wasThere: context.wasThere(lookup.kind, id) };
+    });
     if (rivals.length > 0) listener.rivalSeen(one);
-    const verdict = rivals.length === 0 ? ALONE : judgeDuplicates(one, likeness(own), rivals);
+    const verdict = rivals.length === 0 ? ALONE : judgeDuplicates(one, likeness(own), rivals, context.isReviewed);
     const found = await act(one, verdict, { lookup, path }, context, listener);
     if (found !== null) waiting.push(found);
   }

@@ -33,9 +33,14 @@ export interface ApplyOptions extends ApplyRequest {
 
 export interface ApplyRequest {
   readonly plan: Plan;
-  /** What the plan was made from: the journal keeps what goes with a deleted object. Absent: it cannot. */
+  /**
+   * What the plan was made from: the journal keeps what goes with a deleted object, and what was there is not taken for what this run or one
+   * beside it has made. Absent: neither is so.
+   */
   readonly live?: Live;
   readonly api: Api;
+  /** Whether the plan is within one that somebody has reviewed. Default: false. */
+  readonly isReviewed?: boolean;
   /** Absolute path of the project folder: uploads are files below it. */
   readonly root: string;
   /** How many steps may run at once. */
@@ -96,6 +101,7 @@ class Execution {
   readonly #notices: string[] = [];
   /** Live objects of the unit whose deleted objects take others with them, by id. */
   #liveById: Map<ObjectId, unknown> | null = null;
+  readonly #youngest: Youngest;
   /** Requests that the client had sent before this run. */
   readonly #sentBefore: number;
 
@@ -110,6 +116,7 @@ class Execution {
       this.#emit({ type: "stopping", time: this.#now(), reason });
       this.#mailbox.post({ type: "stop" });
     });
+    this.#youngest = youngestOf(options);
     this.#context = this.#createContext();
     this.#lateCommits = new LateCommits({
       steps: plan.steps,
@@ -277,7 +284,7 @@ class Execution {
         contents += 1;
       }
     }
-    const begin = { type: "begin", time: this.#now(), changes, contents, youngest: this.#youngest() } as const;
+    const begin = { type: "begin", time: this.#now(), changes, contents, youngest: this.#youngest } as const;
     const problem = await this.#write(begin);
     if (problem !== null) this.#stop.halt("journal");
   }
@@ -291,17 +298,6 @@ class Execution {
     );
     const item = id === null ? undefined : this.#liveById.get(id);
     return item === undefined ? [] : unit.valuesOf(item).within.map(({ kind, values }) => ({ kind, before: values }));
-  }
-
-  #youngest(): Youngest {
-    const units = [...this.#context.units.values()];
-    return Object.fromEntries(
-      units.flatMap((unit) => {
-        const ids = (this.#options.live?.units[unit.name]?.items ?? []).map((item) => unit.identify(item).id);
-        const youngest = ids.sort(compareIds).at(-1);
-        return youngest === undefined ? [] : [[unit.kinds[0].kind, youngest]];
-      }),
-    );
   }
 
   async #recordEnd(requestCount: number): Promise<void> {
@@ -326,6 +322,11 @@ class Execution {
       producedAt: this.#producedAt,
       changes: new Map(plan.changes.map((change) => [change.key, change])),
       made: this.#made,
+      isReviewed: this.#options.isReviewed === true,
+      wasThere: (kind, id) => {
+        const youngest = this.#youngest[kind];
+        return youngest !== undefined && compareIds(id, youngest) <= 0;
+      },
       aborting: this.#stop.aborting,
       stopping: this.#stop.stopping,
       intent: async (intent): Promise<Failure | null> => {
@@ -347,6 +348,16 @@ class Execution {
   #now(): string {
     return timestamp(this.#options.clock);
   }
+}
+
+function youngestOf({ units, live }: ApplyOptions): Youngest {
+  return Object.fromEntries(
+    units.flatMap((unit) => {
+      const ids = (live?.units[unit.name]?.items ?? []).map((item) => unit.identify(item).id);
+      const youngest = ids.sort(compareIds).at(-1);
+      return youngest === undefined ? [] : [[unit.kinds[0].kind, youngest]];
+    }),
+  );
 }
 
 // Mailbox: concurrent work sends its messages to one loop, which takes them one after the other.

@@ -22,14 +22,15 @@ export async function listAndRecognise(place: Place, unit: Unit, context: Contex
   return answer.ok ? recogniseIn(answer, place, unit) : { type: "failed", failure: answer.failure };
 }
 
-/** Reads the list, and leaves out the objects that other steps of this run made: none of them can come from the lost POST. */
+/** Reads the list, and leaves out what was there before this run, and what its other steps made: none of it can come from the lost POST. */
 export async function list(place: Place, context: Context): Promise<ListAnswer> {
   const { lookup, path } = place;
   const { filter } = lookup;
   const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.aborting);
   if (!answer.ok) return answer;
   const made = context.made.in(lookup, path);
-  return { ...answer, items: answer.items.filter((item) => !made.has(item["id"] as ObjectId)) };
+  const mayBeOurs = (id: ObjectId): boolean => !made.has(id) && !context.wasThere(lookup.kind, id);
+  return { ...answer, items: answer.items.filter((item) => mayBeOurs(item["id"] as ObjectId)) };
 }
 
 /** The age of an object is measured against the time at which the service gave the list. */

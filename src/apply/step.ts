@@ -13,7 +13,14 @@ import {
   type RequestStep,
 } from "../model/plan.ts";
 import type { StepReport } from "../model/report.ts";
-import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Kind,
+  type ObjectId,
+  type UnitName,
+} from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
 import type { NoteType } from "./events.ts";
 import type { EndedOutcome } from "./schedule.ts";
@@ -30,6 +37,10 @@ export interface Context {
   /** The plan's changes by key. */
   readonly changes: ReadonlyMap<string, Change>;
   readonly made: Made;
+  /** Somebody has reviewed what the run may do. */
+  readonly isReviewed: boolean;
+  /** Whether the plan has read the object, under whatever name: then no request of this run, or of one beside it, has made it. Roots only. */
+  wasThere(kind: Kind, id: ObjectId): boolean;
   /** Aborted when requests that are under way must end. */
   readonly aborting: AbortSignal;
   /** Aborted when nothing new may start; always before or together with `aborting`. */

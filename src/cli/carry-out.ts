@@ -39,6 +39,7 @@ interface CarryOutFlags extends Pick<PlanFlags, "format" | "concurrency"> {
 
 /**
  * The report is printed as text, if text is asked for.
+ * @param isReviewed whether the plan is within one that somebody has reviewed
  * @param keepsEntries whether what is written into the journal is kept in memory, too
  * @returns null, with a message, if there can be no journal: then nothing was done
  */
@@ -46,7 +47,7 @@ export async function carryOutPlan(
   session: Writing,
   { plan, live }: Made,
   { format, concurrency, journal: path }: CarryOutFlags,
-  keepsEntries: boolean,
+  { isReviewed, keepsEntries }: { readonly isReviewed: boolean; readonly keepsEntries: boolean },
 ): Promise<CarriedOut | null> {
   const { terminal, project, api, connection } = session;
   const { root } = project;
@@ -68,6 +69,7 @@ export async function carryOutPlan(
     const applied = await applyPlan({
       plan,
       live,
+      isReviewed,
       api,
       root,
       concurrency: concurrency ?? DEFAULT_CONCURRENCY,

@@ -90,7 +90,7 @@ async function undo(
   const withheld = plan.withheld.map(({ key }) => `${key} stays: --never-destroy leaves out deletions`);
   const all = [...problems, ...blocked, ...left, ...withheld];
   if (plan.steps.length === 0) return { isComplete: all.length === 0, problems: all, done: null, verification: null };
-  const done = await carryOutPlan(undoing, made, flags, false);
+  const done = await carryOutPlan(undoing, made, flags, { isReviewed: false, keepsEntries: false });
   if (done === null) return notBegun("it has no journal", all);
   const { failed, skipped, unknown, interrupted } = done.report;
   const open = failed + skipped + unknown;

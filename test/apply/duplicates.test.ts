@@ -415,11 +415,12 @@ describe("who came first", () => {
           if (!there.has(id)) continue;
           const rivals: Rival[] = [...there]
             .filter((other) => other !== id)
-            .map((other) => ({ id: idOf(other), likeness: "equal" }));
+            .map((other) => ({ id: idOf(other), likeness: "equal", wasThere: false }));
           const verdict = judgeDuplicates(
             { id: idOf(id), isOwn: true, repeated: false, step: STEP, unit: network },
             "equal",
             rivals,
+            false,
           );
           if (verdict.type === "yield") there.delete(id);
         }
@@ -430,13 +431,21 @@ describe("who came first", () => {
 
   test.each([
     ["what was only recognised", { isOwn: false }, "equal", "equal", 7, "stuck"],
-    ["what somebody uses", { isOwn: true }, "used", "equal", 7, "stuck"],
-    ["for one that differs", { isOwn: true }, "equal", "different", 7, "stuck"],
-    ["for one that cannot be used yet", { isOwn: true }, "equal", "unready", 7, "wait"],
-    ["for a younger one", { isOwn: true }, "equal", "equal", 9, "wait"],
-    ["for one whose id says nothing of its age", { isOwn: true }, "equal", "equal", "private/abc", "stuck"],
-  ] as const)("never gives up %s", (_, { isOwn }, own, likeness, id, type) => {
+    ["what somebody uses", {}, "used", "equal", 7, "stuck"],
+    ["for one that differs", {}, "equal", "different", 7, "stuck"],
+    ["for one that cannot be used yet", {}, "equal", "unready", 7, "wait"],
+    ["for a younger one", {}, "equal", "equal", 9, "wait"],
+    ["for one whose id says nothing of its age", {}, "equal", "equal", "private/abc", "stuck"],
+    ["for one that had another name", { wasThere: true }, "equal", "equal", 7, "stuck"],
+    ["within a reviewed plan", { isReviewed: true }, "equal", "equal", 7, "stuck"],
+  ] as const)("never gives up %s", (_, about, own, likeness, id, type) => {
+    const { isOwn, wasThere, isReviewed } = { isOwn: true, wasThere: false, isReviewed: false, ...about };
     const made = { id: 8, isOwn, repeated: false, step: STEP, unit: network };
-    expect(judgeDuplicates(made, own, [{ id, likeness }]).type).toBe(type);
+    expect(judgeDuplicates(made, own, [{ id, likeness, wasThere }], isReviewed).type).toBe(type);
+  });
+
+  test("gives up what was sent twice for the older one, within a reviewed plan as well", () => {
+    const made = { id: 8, isOwn: true, repeated: true, step: STEP, unit: network };
+    expect(judgeDuplicates(made, "equal", [{ id: 7, likeness: "equal", wasThere: false }], true).type).toBe("yield");
   });
 });

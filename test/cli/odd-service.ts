@@ -32,16 +32,19 @@ export interface Fault {
   readonly body?: string;
 }
 
-/** What `fault` does not fail reaches the service behind it. It is told `METHOD path`, without the query, as is `alter`, which rewrites answers. */
+/**
+ * What `fault` does not fail reaches the service behind it, once `fault` has ended. It is told `METHOD path`, without the query, as is `alter`,
+ * which rewrites answers.
+ */
 export function failing(
   { baseUrl }: { readonly baseUrl: string },
-  fault: (request: string) => Fault | "silence" | null,
+  fault: (request: string) => Fault | "silence" | null | Promise<Fault | null>,
   alter: (request: string, answer: string) => string = (_request, answer) => answer,
 ): Promise<OddService> {
   const { origin } = new URL(baseUrl);
-  return oddService((incoming, response) => {
+  return oddService(async (incoming, response) => {
     const request = `${incoming.method} ${incoming.url?.split("?", 1)[0]}`;
-    const failed = fault(request);
+    const failed = await fault(request);
     if (failed === null) void forward(incoming, response, origin, (answer) => alter(request, answer));
     else if (failed !== "silence") respond(response, failed);
   });

@@ -270,7 +270,9 @@ describe("an apply that nameservers do not confirm", () => {
     let undone: unknown = null;
     const code = await inSession(terminal, cwd, flags, "apply", withWriter, async (session) => {
       const made = await planIn(session);
-      const carried = made.ok ? await carryOutPlan(session, made, flags, true) : null;
+      const carried = made.ok
+        ? await carryOutPlan(session, made, flags, { isReviewed: false, keepsEntries: true })
+        : null;
       if (carried === null) return EXIT.error;
       undone = await undoUnverified(session, carried, flags, () => Promise.reject(new Error("a bug")));
       return EXIT.done;

@@ -44,6 +44,38 @@ test("an image that is replaced is not deleted once somebody has renamed it and 
   expect(await account.list("images")).toContainEqual(expect.objectContaining({ id: old, ...body }));
 });
 
+test("an image that is pruned or removed is not deleted once another project has taken it over while new ones were made", async () => {
+  const files = {
+    "tenon.yaml": `tenon: 1
+owner: me
+images: [{ label: golden-2, upload: { file: i.img.gz, region: us-east } }]
+removed: [{ image: by-hand }]
+allow: [{ delete: image/golden-1 }, { delete: image/by-hand }]
+`,
+    "i.img.gz": NEW,
+  };
+  const byHand = { label: "by-hand", region: "us-east" };
+  const made = await account.api.send({ method: "POST", path: ["images", "upload"], body: byHand });
+  const upload = made.ok ? (made.body as { upload_to: string }).upload_to : "";
+  await fetch(upload, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: OLD });
+  await expect.poll(async () => (await account.list("images")).at(-1)).toMatchObject({ status: "available" });
+  const { desired } = await account.load(files);
+  const plan = await account.plan(desired as never, { contentOf: contentsInside(account.folder) });
+  expect(changeList(plan)).toEqual(["delete image/by-hand", "delete image/golden-1", "create image/golden-2"]);
+  for (const { id, action } of plan.changes) {
+    if (action !== "delete") continue;
+    const body = { description: "[tenon:other]" };
+    expect((await account.api.send({ method: "PUT", path: ["images", String(id)], body })).ok).toBe(true);
+  }
+  const report = await account.apply(plan, { clock: HASTY_CLOCK });
+  const outcomes = report.steps.map(({ step, outcome }) => `${step}: ${outcome}`);
+  for (const label of ["golden-1", "by-hand"])
+    expect(outcomes).toEqual(
+      expect.arrayContaining([`check image/${label}: failed`, `delete image/${label}: skipped`]),
+    );
+  expect(await account.list("images")).toHaveLength(3);
+});
+
 const ROOT = `tenon: 1
 owner: me
 environments:

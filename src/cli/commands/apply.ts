@@ -349,7 +349,8 @@ async function carryOut(
   const { format } = flags;
   const { plan } = made;
   const isUndoneOnFailure = flags.undoOnFailure === true;
-  const carried = await carryOutPlan(session, made, flags, isUndoneOnFailure);
+  const isReviewed = flags.plan !== undefined;
+  const carried = await carryOutPlan(session, made, flags, { isReviewed, keepsEntries: isUndoneOnFailure });
   if (carried === null) return EXIT.error;
   const { report } = carried;
   let verification: Verification | null = null;

@@ -55,11 +55,9 @@ function isUnready({ blocked }: Change, status: string | undefined): boolean {
 function deleteImage(change: Change): PlannedStep[] {
   const remove = request(change, `delete ${change.address}`, "DELETE", imagePath(change), null);
   const facts = { ...NO_FACTS, awaits: [ALL_AVAILABLE] };
-  const expect = expectationOf(change);
-  if (expect === null) return [{ step: remove, facts }];
   const look: UnorderedRequest = {
     ...request(change, `check ${change.address}`, "GET", imagePath(change), null),
-    expect,
+    expect: expectationOf(change),
   };
   return [
     { step: look, facts },
@@ -68,14 +66,13 @@ function deleteImage(change: Change): PlannedStep[] {
 }
 
 /**
- * What an image must still be to be deleted; null: it is deleted whatever it is by then. Whoever began an unfinished upload may complete it:
- * then it is an image like any other, and nobody consented to its deletion. What is replaced, retired or superseded goes once new images are
- * there, which may take an hour: it must still have its label and our tag.
+ * What an image must still be to be deleted. Whoever began an unfinished upload may complete it: then it is an image like any other, and nobody
+ * consented to its deletion. Any other one goes once all new images are there, which may take an hour: by then it must still have its label
+ * and its owner.
  */
-function expectationOf({ labels, action, before }: Change): JsonObject | null {
+function expectationOf({ labels, before }: Change): JsonObject {
   if (labels.includes("unfinished")) return { status: "pending_upload" };
-  const goesForNewer = action === "replace" || labels.includes("retire") || labels.includes("superseded");
-  return goesForNewer ? { label: before?.["label"] ?? null, owner: before?.["owner"] ?? null } : null;
+  return { label: before?.["label"] ?? null, owner: before?.["owner"] ?? null };
 }
 
 /** Judges the GET before a delete. Returns the reason not to delete, or null. */
@@ -88,7 +85,7 @@ export function objectionToImageDelete({ expect }: RequestStep, answer: JsonObje
   const { description } = answer;
   const { owner } = splitDescription(typeof description === "string" ? description : null);
   if (answer["label"] === expect?.["label"] && owner === expect?.["owner"]) return null;
-  return "somebody else has renamed it or taken its tag off since it was planned; plan again";
+  return "somebody else has renamed it or changed its owner tag since it was planned; plan again";
 }
 
 function createImage(change: Change, context: StepContext): PlannedStep[] {
