@@ -300,12 +300,12 @@ const COLUMNS_OF: ReadonlyMap<string, string> = new Map([
 /** A key that every account lacks is missing in the first line: it is reported there, and once. */
 function sayColumns(table: Table | null, report: (diagnostic: Diagnostic) => void): typeof report {
   const absent = new Set<string>();
+  const present = new Set(table?.columns.flatMap((cell) => (cell === null ? [] : (keyOf(cell.text)?.[0] ?? []))));
   return (diagnostic) => {
     const key = diagnostic.code === "missing-key" ? (/^`(\w+)` is missing$/.exec(diagnostic.summary)?.[1] ?? "") : "";
     const columns = COLUMNS_OF.get(key);
     if (columns === undefined || table === null) report(diagnostic);
-    else if (table.columns.some((cell) => cell !== null && keyOf(cell.text)?.[0] === key))
-      report({ ...diagnostic, fix: `Fill the column ${columns}.` });
+    else if (present.has(key)) report({ ...diagnostic, fix: `Fill the column ${columns}.` });
     else if (!absent.has(key)) {
       absent.add(key);
       report({ ...diagnostic, fix: `Add the column ${columns}.`, span: spanOf(table.columns) });

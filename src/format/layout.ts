@@ -304,6 +304,11 @@ export function textOf(document: Document, yaml: Yaml): string {
     Seq: (_, list) => {
       if (list.items.every((item) => yaml.isScalar(item) || yaml.isAlias(item))) tighten(list, yaml);
     },
+    // The library writes a text of blanks and line breaks alone as a block that begins with its blanks, which then are its indent.
+    Scalar: (_, node) => {
+      const { value } = node;
+      if (typeof value === "string" && value.includes("\n") && /^\s+$/.test(value)) node.type = "QUOTE_DOUBLE";
+    },
   });
   return document.toString(TEXT_OPTIONS);
 }

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { fleetFromCsv, loadFleet } from "../../src/fleet/index.ts";
 import { here } from "../cli/here.ts";
 import { expectPlain, folder, run } from "../cli/run.ts";
+import { growth } from "../support/operations.ts";
 
 const LINODE = { service: "linode", baseUrl: "" };
 
@@ -160,6 +161,15 @@ test("the command writes a fleet file, and overwrites none", async () => {
   expect(invalid.stderr).toContain("Nothing was written.");
   const missing = await here(["fleet", "init", "--from", "none.csv", "--out", "new.yaml"], { cwd });
   expect(missing.stderr).toContain("error[file-not-found]: cannot use none.csv");
+});
+
+test("columns by the thousand are read once, and not for each account, all of which lack one", async () => {
+  const csv = (count: number) => {
+    const columns = Array.from({ length: count }, (_, index) => `of-others-${index}`);
+    return `name,project,${columns.join()}\n${"a,./p\n".repeat(count)}`;
+  };
+  expect((await read(csv(2), null)).found).toContain("missing-key 1:1");
+  expect(await growth(250, 4, (count) => read(csv(count), null))).toBeLessThan(6);
 });
 
 test("a list that a link out of the folder leads to is not read, and the message says so", async () => {

@@ -1,11 +1,14 @@
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { renderDesired } from "../../src/format/index.ts";
+import { writeManifest } from "../../src/format/write.ts";
 import type { LoadOptions } from "../../src/manifest/load.ts";
 import type { Desired } from "../../src/model/desired.ts";
+import { units } from "../../src/units/index.ts";
 import { folder, load } from "../manifest/support.ts";
 import { growth } from "../support/operations.ts";
 
@@ -186,6 +189,17 @@ describe("the expanded manifest", () => {
         "allow",
       ]);
     }
+  });
+
+  it("keeps every text of blanks and line breaks", async () => {
+    const text = fc.array(fc.constantFrom(" ", "  ", "\n", "\n\n", "\t", "a"), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(text, async (parts) => {
+        const manifest = { domains: [{ domain: "a.example", description: parts.join("") }] };
+        expect(parse(await writeManifest(manifest, { units, arrangesRecords: false }))).toEqual(manifest);
+      }),
+      { examples: [[[" ", "\n"]], [["\n\n", "  ", "\n"]]] },
+    );
   });
 
   it("of an empty project is one line", async () => {
