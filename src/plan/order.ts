@@ -27,7 +27,7 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
     }
     found = components(dependencies);
   }
-  const order = found.flat();
+  const order = delayLooks(dependencies, edges, planned) ? components(dependencies).flat() : found.flat();
   for (const gap of cutoverGaps(order.flatMap((node) => planned[node] ?? []))) {
     if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
   }
@@ -57,6 +57,33 @@ function breakCycle(
   if (chosen === undefined)
     throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
   breakMilestones(chosen, new Set(held(chosen)), inside, dependencies, edges, planned, gaps);
+}
+
+/**
+ * A look before a delete is of use only just before it: the look waits for what the delete waits for, and the delete for the look alone. Of
+ * several looks one after the other, all come just before it.
+ * @returns whether there is any
+ */
+function delayLooks(dependencies: number[][], { follows }: Edges, planned: readonly PlannedStep[]): boolean {
+  const looks = new Map<number, number[]>();
+  for (const [node, { step }] of planned.entries()) {
+    if (step.type === "request" && step.method === "GET" && step.expect !== null) looks.set(node, []);
+  }
+  for (const [node, first] of dependencies.entries()) for (const look of first) looks.get(look)?.push(node);
+  const delay = (node: number): void => {
+    const first = dependencies[node] ?? [];
+    const look = first.find((other) => looks.get(other)?.length === 1);
+    if (look === undefined) return;
+    const lenient = new Set(follows[node]);
+    const stays = (other: number): boolean => other === look || lenient.has(other);
+    dependencies[look] = [...new Set([...(dependencies[look] ?? []), ...first.filter((other) => !stays(other))])];
+    dependencies[node] = first.filter(stays);
+    delay(look);
+  };
+  for (const [node, { step }] of planned.entries()) {
+    if (step.type === "request" && step.method === "DELETE") delay(node);
+  }
+  return looks.size > 0;
 }
 
 /** Whether a node of the graph is a milestone that may be broken. */

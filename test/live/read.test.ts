@@ -211,8 +211,10 @@ describe("reading the account", () => {
     expect(service.requests.length - records.length).toBe(2);
     expect(told.at(-1)).toBe(count);
     const order = planned.plan.steps.map(({ id }) => id);
-    expect(order).toEqual(domains.map(({ domain }) => `delete domain/${domain}`).reverse());
-    expect(planned.plan.requestCount).toBe(count);
+    const stepsOf = ({ domain }: { domain: string }) =>
+      ["check", "count", "delete"].map((verb) => `${verb} domain/${domain}`);
+    expect(order).toEqual(domains.toReversed().flatMap(stepsOf));
+    expect(planned.plan.requestCount).toBe(3 * count);
   });
 
   it("adds up the progress of what is read at the same time", async () => {

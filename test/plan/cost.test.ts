@@ -91,10 +91,14 @@ test("a VPC with its subnets is one POST, and one list that tells whether anothe
   expect(await applyRequests({ tenon: 1, vpcs })).toEqual(["POST /vpcs", "GET /vpcs"]);
 });
 
-test("deleting a domain of 12,000 records is one DELETE", async () => {
+test("deleting a domain of 12,000 records is two looks and one DELETE", async () => {
   account = await Account.open({ seed: { domains: [zone("big.example", 12_000)] } as unknown as Seed });
   const removed = [{ domain: "big.example" }];
-  expect(await applyRequests({ tenon: 1, removed })).toEqual([expect.stringMatching(/^DELETE \/domains\/\d+$/)]);
+  expect(await applyRequests({ tenon: 1, removed })).toEqual([
+    expect.stringMatching(/^GET \/domains\/\d+$/),
+    expect.stringMatching(/^GET \/domains\/\d+\/records$/),
+    expect.stringMatching(/^DELETE \/domains\/\d+$/),
+  ]);
 });
 
 test("deleting a VPC is a look and one DELETE, whatever its subnets", async () => {

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { PlannedStep } from "../../src/model/unit.ts";
+import { NO_FACTS, type PlannedStep } from "../../src/model/unit.ts";
 import { claimEdges, edgesOf } from "../../src/plan/edges.ts";
 import { components, MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
 import { Account } from "../support/account.ts";
@@ -282,4 +282,30 @@ test("what awaits a point comes after all that reach it, whatever soft edges ask
   expect(edges).toBeLessThanOrEqual(3 * count);
   // A point that nothing reaches holds nothing up.
   expect(ids(orderSteps([planned("delete", { awaits: ["made"] })]))).toEqual(["delete"]);
+});
+
+test("looks before a delete wait for all that the delete waits for, and the delete for them alone", () => {
+  const look = (id: string, requires: string[] = []): PlannedStep => {
+    const { step, facts } = planned(id, { requires });
+    return { step: { ...step, method: "GET", expect: {} } as PlannedStep["step"], facts };
+  };
+  const remove = planned("delete", {
+    requires: ["count", "pointer"],
+    resolution: { ...NO_FACTS.resolution, removes: ["a"] },
+  });
+  const steps = [
+    look("check"),
+    look("count", ["check"]),
+    { ...remove, step: { ...remove.step, method: "DELETE" } as PlannedStep["step"] },
+    planned("pointer"),
+    planned("last pointer", { resolution: { ...NO_FACTS.resolution, unneeds: ["a"] } }),
+  ];
+  const ordered = orderSteps(steps);
+  expect(ordered.steps.map(({ id, after }) => [id, after])).toEqual([
+    ["pointer", []],
+    ["last pointer", []],
+    ["check", ["last pointer", "pointer"]],
+    ["count", ["check"]],
+    ["delete", ["count"]],
+  ]);
 });

@@ -42,6 +42,7 @@ export class ModelAccount {
     if (zoneId === undefined) return this.#createZone(step);
     const zone = this.#zones.get(zoneId);
     if (zone === undefined) return false;
+    if (step.method === "GET") return true;
     if (step.path[2] === "clone") return this.#createZone(step, zone);
     if (step.path.length > 2) return changeRecord(zone, recordId ?? step.id, step);
     if (step.method === "DELETE") return this.#zones.delete(zoneId);

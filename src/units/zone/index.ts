@@ -13,7 +13,7 @@ import { declareZone, writeZone, ZONE_LAYOUT } from "./manifest.ts";
 import { clashingRecords, leftToOthers, restateZone, valuesOfZone } from "./restate.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import type { ZoneSpec } from "./spec.ts";
-import { objectionToPart, recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
+import { objectionInZone, recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
 
 export const zoneSpec: UnitSpec<ZoneSpec> = {
   section: "domains",
@@ -66,7 +66,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   strategies: zoneStrategies,
   losses: lossesOfZone,
   amend: amendBody,
-  precondition: objectionToPart,
+  precondition: objectionInZone,
   readBack: readBackOfZone,
   explainConflict: conflictInZone,
   recognise: recogniseZone,

@@ -71,7 +71,7 @@ function isOwned(domain: WireDomain, { owner, destroy }: Scope<ZoneSpec>): boole
 }
 
 /** The service keeps the letter case of a domain (OBSERVED: Domains); its name does not depend on it. */
-export function zoneName(domain: WireDomain): string {
+export function zoneName(domain: Pick<WireDomain, "domain">): string {
   return toAscii(domain.domain) ?? domain.domain;
 }
 

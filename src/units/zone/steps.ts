@@ -7,11 +7,11 @@ import { type Address, domainAddress, isJsonObject, type JsonObject, type Values
 import { groupBy } from "../../model/text.ts";
 import { type Claim, type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
 import { request, type UnorderedRequest } from "../common.ts";
-import { partTag, sharedWithOf } from "../owner-tag.ts";
+import { ownerOfTags, partTag, sharedWithOf } from "../owner-tag.ts";
 import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./clone.ts";
 import { copyBody, createBody, statedBody, statedContent, updateBody } from "./domain.ts";
 import { endsSharing } from "./guards.ts";
-import type { LiveZone } from "./live.ts";
+import { type LiveZone, zoneName } from "./live.ts";
 import { ZoneFacts } from "./ordering.ts";
 import { contentKey, isKnownRecord, liveRecord, type RecordValues, recordBody } from "./wire-record.ts";
 
@@ -91,7 +91,7 @@ class ZonePlanning {
       case "update":
         return updateZone(domain, records, this.#zoneFacts);
       case "delete":
-        return { content: [deleteZone(domain, this.#zoneFacts, this.#clones.get(domain.root) ?? [])], completion: [] };
+        return { content: deleteZone(domain, this.#zoneFacts, this.#clones.get(domain.root) ?? []), completion: [] };
       case "no-op": {
         const steps = recordSteps(domain, records, this.#zoneFacts);
         return { content: domain.part === true ? behindLook(domain, steps, this.#context) : steps, completion: [] };
@@ -99,7 +99,7 @@ class ZonePlanning {
       case "replace": {
         // No field of a domain is immutable, so that nothing asks for this; a delete frees the name for the create.
         const { content, completion } = this.#made(domain, records);
-        return { content: [deleteZone(domain, this.#zoneFacts, []), ...content], completion };
+        return { content: [...deleteZone(domain, this.#zoneFacts, []), ...content], completion };
       }
     }
   }
@@ -143,12 +143,26 @@ function behindLook(domain: Change, steps: readonly PlannedStep[], { owner }: St
   return [{ step: look, facts: NO_FACTS }, ...steps.map((step) => requiring(step, look.id))];
 }
 
-/** Judges that look: the domain must still be shared with this project. Returns the reason to write nothing, or null. */
-export function objectionToPart(step: RequestStep, answer: JsonObject): string | null {
-  const owner = String(step.expect?.["shared_with"]);
+/**
+ * Judges a look: the domain must still be shared with this project whose part is written, or must be as the plan has read it to be deleted.
+ * Returns the reason to go no further, or null.
+ */
+export function objectionInZone({ expect }: RequestStep, answer: JsonObject): string | null {
   const tags = Array.isArray(answer["tags"]) ? answer["tags"].map(String) : [];
-  if (sharedWithOf(tags).includes(owner)) return null;
-  return `the domain no longer carries the tag ${partTag(owner)}: its owner has ended the sharing; plan again`;
+  const { shared_with: sharedWith, records } = expect ?? {};
+  if (typeof sharedWith === "string") {
+    if (sharedWithOf(tags).includes(sharedWith)) return null;
+    return `the domain no longer carries the tag ${partTag(sharedWith)}: its owner has ended the sharing; plan again`;
+  }
+  if (typeof records === "number") {
+    const count = Number(answer["results"]);
+    return count <= records ? null : `it holds ${count} records by now, and not ${records}; plan again`;
+  }
+  const name = zoneName({ domain: String(answer["domain"]) });
+  if (name !== expect?.["domain"]) return "somebody else has renamed it since it was planned; plan again";
+  if (ownerOfTags(tags) !== expect["owner"])
+    return "somebody else has changed its owner tag since it was planned; plan again";
+  return sharedWithOf(tags).length === 0 ? null : "it is shared with other projects by now; plan again";
 }
 
 /** What must be done before a clone that a manifest asks for. */
@@ -296,12 +310,29 @@ function requiring({ step, facts }: PlannedStep, id: string): PlannedStep {
   return { step, facts: { ...facts, requires: [...facts.requires, id] } };
 }
 
-/** The service deletes the records with it (API.md, Domains, rule 2). */
-function deleteZone(domain: Change, zoneFacts: ZoneFacts, requires: readonly string[]): PlannedStep {
-  return {
-    step: request(domain, `delete ${domain.address}`, "DELETE", domainPath(domain), null),
+/**
+ * The service deletes the records with it (API.md, Domains, rule 2). What the delete waits for may take long: two looks tell whether others
+ * have taken the domain over, or added records, meanwhile.
+ */
+function deleteZone(domain: Change, zoneFacts: ZoneFacts, requires: readonly string[]): PlannedStep[] {
+  const { address, before, holds } = domain;
+  const path = domainPath(domain);
+  const look = (id: string, of: readonly PathPart[], expect: JsonObject): UnorderedRequest => ({
+    ...request(domain, id, "GET", of, null),
+    expect,
+  });
+  const check = look(`check ${address}`, path, {
+    domain: before?.["domain"] ?? null,
+    owner: before?.["owner"] ?? null,
+  });
+  const remove: PlannedStep = {
+    step: request(domain, `delete ${address}`, "DELETE", path, null),
     facts: { ...zoneFacts.factsOfZone(domain), requires },
   };
+  const checked: PlannedStep = { step: check, facts: NO_FACTS };
+  if (holds === undefined) return [checked, requiring(remove, check.id)];
+  const count = look(`count ${address}`, [...path, "records"], { records: holds.records });
+  return [checked, { step: count, facts: { ...NO_FACTS, requires: [check.id] } }, requiring(remove, count.id)];
 }
 
 // The requests that make a domain: by itself, as a copy that saves requests, or from what its manifest names.
