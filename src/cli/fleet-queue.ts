@@ -6,6 +6,7 @@ import type {
   FleetAccount,
   FleetEvent,
   FleetStore,
+  ProjectDigests,
   RunRequest,
   StoreAddress,
   SubmissionEvent,
@@ -224,7 +225,7 @@ export async function runByWorkers(
   { command, fleet, all, observe, tracing }: ByWorkers,
   flags: SubmittedFlags,
 ): Promise<AccountResult[] | null> {
-  const { digestOf, EmbeddedQueue, planDigestOf, planFile, runFleet, Slots, Submission } = await import(
+  const { digestOf, EmbeddedQueue, failedOutcome, planDigestOf, planFile, runFleet, Slots, Submission } = await import(
     "../fleet/index.ts"
   );
   const { accounts } = fleet;
@@ -248,7 +249,7 @@ export async function runByWorkers(
   });
   try {
     await submission.open();
-    const projects = new Map<string, Promise<string>>();
+    const projects: ProjectDigests = new Map();
     // What may stop a run must not find all of it begun.
     const isBounded = maxFailures !== null || stopOnGuard;
     return await runFleet({
@@ -262,7 +263,13 @@ export async function runByWorkers(
         tracing.span({ type: "account", command, account: account.name }, async (span) => {
           const plan = flags.plan === undefined ? null : await planDigestOf(planFile(flags.plan, account));
           const digest = await digestOf(account, projects);
-          const submitted = await submission.submit(account, digest, plan, tracing.current());
+          if (!digest.ok) {
+            span.end(EXIT.error);
+            return failedOutcome(
+              `no worker can compare the project of ${account.name} with its own: ${digest.problem}`,
+            );
+          }
+          const submitted = await submission.submit(account, digest.digest, plan, tracing.current());
           span.end(submitted?.outcome.code ?? "not-run");
           if (submitted === null || out === undefined) return submitted?.outcome ?? null;
           return showing.use(() => outcomeOfSaved(terminal, account, submitted, { ...flags, out }));

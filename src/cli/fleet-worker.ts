@@ -180,7 +180,11 @@ class FleetWorker {
 
   async refuses(account: FleetAccount, request: RunRequest, pending: PendingRun | null): Promise<string | null> {
     const { digestOf } = await import("../fleet/index.ts");
-    if (pending !== null && (await digestOf(account)) !== pending.digest) {
+    const own = pending === null ? null : await digestOf(account);
+    if (own?.ok === false) {
+      return `the files of the project of ${account.name} cannot all be read on worker ${this.name}: ${own.problem}`;
+    }
+    if (own !== null && own.digest !== pending?.digest) {
       return `the entry or the project of ${account.name} differs on worker ${this.name}: use the same revision of both`;
     }
     if ((pending?.plan != null || request.saves) && this.#flags.plans === undefined) {

@@ -15,23 +15,28 @@ function isPartOfProject(name: string): boolean {
   return !name.startsWith(".") && name !== "node_modules" && !name.endsWith(".plan") && !name.endsWith(".jsonl");
 }
 
+/** `problem`: why a folder cannot be read as a whole, as a clause. Two of them may be the same or not: nobody can tell. */
+export type Digest = { readonly ok: true; readonly digest: string } | { readonly ok: false; readonly problem: string };
+
 /** Projects that have been read, by their paths: accounts share them. */
-export type ProjectDigests = Map<string, Promise<string>>;
+export type ProjectDigests = Map<string, Promise<Digest>>;
 
 /**
  * SHA-256 of the account's entry, but for its token and labels, and of every file in the project's folder. A link counts by what it says, and what
- * is no regular file by its name; a folder that cannot be read is like any other one that cannot.
+ * is no regular file by its name.
  */
-export async function digestOf(account: FleetAccount, projects: ProjectDigests = new Map()): Promise<string> {
+export async function digestOf(account: FleetAccount, projects: ProjectDigests = new Map()): Promise<Digest> {
   const { name, environment, variables, baseUrl, dialect, account: id, project } = account;
   const sorted = Object.entries(variables).sort(([a], [b]) => compareText(a, b));
   const reading = projects.get(project) ?? projectDigestOf(project);
   projects.set(project, reading);
-  const parts = [name, environment, sorted, baseUrl, dialect, id, await reading];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+  const read = await reading;
+  if (!read.ok) return read;
+  const parts = [name, environment, sorted, baseUrl, dialect, id, read.digest];
+  return { ok: true, digest: createHash("sha256").update(JSON.stringify(parts)).digest("hex") };
 }
 
-async function projectDigestOf(project: string): Promise<string> {
+async function projectDigestOf(project: string): Promise<Digest> {
   const hash = createHash("sha256");
   try {
     const folder = /\.ya?ml$/.test(project) ? dirname(project) : project;
@@ -41,10 +46,11 @@ async function projectDigestOf(project: string): Promise<string> {
       const content = target === null ? await readContent(join(folder, path)).catch(() => null) : null;
       hash.update(JSON.stringify([path.split(sep).join("/"), content?.sha256 ?? null, target]));
     }
-  } catch {
-    return "unreadable";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { ok: false, problem: code === undefined ? String((error as Error).message) : `the system says ${code}` };
   }
-  return hash.digest("hex");
+  return { ok: true, digest: hash.digest("hex") };
 }
 
 /** Sorted. @throws the file system's error, or that there are too many */
@@ -57,7 +63,9 @@ async function filesIn(folder: string): Promise<string[]> {
       const path = join(below, entry.name);
       if (entry.isDirectory()) left.push(path);
       else found.push(path);
-      if (found.length > MAX_PROJECT_FILES) throw new Error("too many files");
+      if (found.length > MAX_PROJECT_FILES) {
+        throw new Error(`it has more than ${MAX_PROJECT_FILES.toLocaleString("en")} files`);
+      }
     }
   }
   return found.sort(compareText);

@@ -1,7 +1,7 @@
 /** Fleet: many accounts, each with its project, by one command. */
 
 export { ActivityRecorder, StatusReader } from "./activity.ts";
-export { digestOf, planDigestOf } from "./digest.ts";
+export { digestOf, type ProjectDigests, planDigestOf } from "./digest.ts";
 export {
   type Fleet,
   type FleetAccount,
@@ -27,7 +27,15 @@ export { FLEET_SCHEMA } from "./schema.ts";
 export { parseSelection } from "./select.ts";
 export { Slots } from "./slots.ts";
 export { type FleetStore, isPrefix, parseStoreAddress, type StoreAddress } from "./store.ts";
-export { claimPrefix, isPrefixOf, KeptPrefix, Submission, type SubmissionEvent, type Submitted } from "./submit.ts";
+export {
+  claimPrefix,
+  failedOutcome,
+  isPrefixOf,
+  KeptPrefix,
+  Submission,
+  type SubmissionEvent,
+  type Submitted,
+} from "./submit.ts";
 export { tokenDigestOf } from "./token.ts";
 export { parseTokenHosts } from "./token-hosts.ts";
 export { type FoundAccount, type Hold, type RunResult, serveFleet, type WorkerEvent } from "./worker.ts";

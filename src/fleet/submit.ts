@@ -263,17 +263,18 @@ export class Submission {
     one.resolve(
       value?.state === "done"
         ? { outcome: printable(value.outcome), plan: value.plan }
-        : { outcome: failed("what it came to cannot be read from the queue"), plan: null },
+        : { outcome: failedOutcome("what it came to cannot be read from the queue"), plan: null },
     );
     // Reports do not lie about for longer than they are needed.
     await this.#records.write("state", stateKey(this.#run, one.account), { state: "collected" }, version);
   }
 
-  /** Whoever writes first wins: a worker that begins the run, or this. */
+  /** Whoever writes first wins: a worker that begins the run, or this. What only reads is not waited for, whoever runs it. */
   async #takeBack(one: Waiting): Promise<void> {
     const key = stateKey(this.#run, one.account);
     const { version, value } = await this.#records.read("state", key);
-    if (value?.state === "running" || value?.state === "done") return;
+    const isWaitedFor = value?.state === "running" && this.#options.request.command === "apply";
+    if (isWaitedFor || value?.state === "done") return;
     await this.#cancel(one, version, null);
   }
 
@@ -290,7 +291,7 @@ export class Submission {
     if (value?.state === "done") return;
     const who =
       one.worker === null ? "no worker took it" : `nothing was heard of its worker, ${escapeText(one.worker)},`;
-    const outcome = failed(`${who} for ${MAX_SILENT_HOURS} h`);
+    const outcome = failedOutcome(`${who} for ${MAX_SILENT_HOURS} h`);
     await this.#cancel(one, version, { outcome, plan: null });
   }
 
@@ -323,7 +324,7 @@ export class Submission {
 /** How a command ends that could not do what it was asked for. */
 const ERROR = 1;
 
-function failed(reason: string): Ran {
+export function failedOutcome(reason: string): Ran {
   const headline = `error: ${reason}`;
   return { type: "ran", code: ERROR, headline, text: `${headline}\n`, markup: "plain", document: null };
 }

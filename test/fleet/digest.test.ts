@@ -3,7 +3,7 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { digestOf, planDigestOf } from "../../src/fleet/digest.ts";
+import { planDigestOf, digestOf as readDigest } from "../../src/fleet/digest.ts";
 import type { FleetAccount } from "../../src/fleet/fleet-file.ts";
 import { folder } from "../cli/run.ts";
 
@@ -13,6 +13,12 @@ function accountOf(project: string, more: Partial<FleetAccount> = {}): FleetAcco
     ...{ dialect: "linode", account: null, token: { env: "TOKEN" }, labels: {} },
     ...more,
   };
+}
+
+async function digestOf(account: FleetAccount): Promise<string> {
+  const read = await readDigest(account);
+  if (!read.ok) throw new Error(read.problem);
+  return read.digest;
 }
 
 const PROJECT = { "tenon.yaml": "tenon: 1\n", "zones/a.zone": "@ A 192.0.2.1\n" };
@@ -63,4 +69,9 @@ test("a plan that is not there has the digest of nothing", async () => {
   const [plan, empty, none] = ["a.plan", "empty.plan", "none.plan"].map((name) => planDigestOf(join(path, name)));
   expect(await none).toBe(await empty);
   expect(await plan).not.toBe(await none);
+});
+
+test("a folder that cannot be read has no digest: two of them may differ", async () => {
+  const project = join(await folder({}), "none");
+  expect(await readDigest(accountOf(project))).toEqual({ ok: false, problem: "the system says ENOENT" });
 });

@@ -1,5 +1,6 @@
 /** What whoever can read or write the queue of a fleet can do: nothing that a worker would not do itself. */
 
+import { execFileSync } from "node:child_process";
 import { chmod, cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { planDigestOf } from "../../src/fleet/digest.ts";
 import { escapeText } from "../../src/render/terminal.ts";
-import { folder, run, start } from "../cli/run.ts";
+import { ended, folder, run, start } from "../cli/run.ts";
 import { type Account, domainsOf, fileOf, fleetOf, PROJECT } from "../support/fleet.ts";
 import { startedWorker, stopped } from "../support/fleet-worker.ts";
 import { startPostgres, startRedis } from "../support/stores.ts";
@@ -273,6 +274,58 @@ test("tables that another role has made first, with triggers that would run as t
   await asRole("tenon", "DROP SCHEMA tenon_fleet CASCADE");
   for (const role of ["tenon", "other"]) expect(await prepare(role)).toMatchObject({ code: 0, stderr: "" });
   expect(await asRole("tenon", "SELECT 1 FROM pg_roles WHERE rolname = 'pwned'")).toEqual([]);
+});
+
+/** In the folder, a file whose path is longer than a system call takes: git checks it out by parts, and so does this. */
+async function writeDeep(directory: string): Promise<void> {
+  const script = `for (let left = 17; left > 0; left -= 1) {
+    fs.mkdirSync("d".repeat(250)); process.chdir("d".repeat(250));
+  }
+  fs.writeFileSync("f", "")`;
+  execFileSync(process.execPath, ["-e", script], { cwd: directory });
+  onTestFinished(() => void execFileSync("rm", ["-rf", directory]));
+}
+
+test("a project that cannot be read as a whole, here or on a worker, is not taken for the same: nothing is run", async () => {
+  const { url } = await redisClient();
+  const [fleet, older] = [await fleetOf(1), await folder({})];
+  const [account] = fleet.accounts as [Account];
+  await cp(fleet.cwd, older, { recursive: true });
+  await writeFile(join(older, "project/tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.99"));
+  const env = { ...fleet.env, TENON_QUEUE: url };
+  await startedWorker({ cwd: older, env }, ["--lease", "2s"]);
+  await writeDeep(join(older, "project"));
+  const onWorker = await run(["fleet", "apply", "--yes"], { cwd: fleet.cwd, env });
+  expect(onWorker.code).toBe(1);
+  expect(`${onWorker.stdout}${onWorker.stderr}`).toMatch(
+    /the files of the project of a1 cannot all be read on worker \S+: the system says ENAMETOOLONG/,
+  );
+  await writeDeep(join(fleet.cwd, "project"));
+  const here = await run(["fleet", "apply", "--yes"], { cwd: fleet.cwd, env });
+  expect(here.code).toBe(1);
+  expect(`${here.stdout}${here.stderr}`).toContain(
+    "no worker can compare the project of a1 with its own: the system says ENAMETOOLONG",
+  );
+  expect(await domainsOf(account)).toEqual([]);
+});
+
+test("a signal ends what only reads at once, though a record says that a worker runs it", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  for (const command of ["plan", "drift", "validate"]) {
+    const asking = start(["fleet", command], options);
+    const pendingRuns = async () => JSON.parse((await client.hget("tenon:fleet:record:pending/a1", "d")) ?? "{}").runs;
+    await expect.poll(async () => (await pendingRuns())?.length).toBe(1);
+    const [{ run: id }] = await pendingRuns();
+    const running = JSON.stringify({ state: "running", attempts: 1, worker: "nobody" });
+    await client.hset(`tenon:fleet:record:state/${id}/a1`, "v", 1, "d", running);
+    asking.kill("SIGINT");
+    const tooLate = setTimeout(() => asking.kill("SIGKILL"), 10_000);
+    expect([command, (await ended(asking)).code]).toEqual([command, 130]);
+    clearTimeout(tooLate);
+    await client.flushall();
+  }
 });
 
 test("jobs that nobody can read are taken away, and keep no account waiting", async () => {
