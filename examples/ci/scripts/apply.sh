@@ -23,11 +23,13 @@ options=(--yes --pin --plan "$plan" --journal "$out/journal.jsonl" --html-into "
 if [[ ${BASE:-} =~ [^0] ]]; then options+=(--changed-since "$BASE"); fi
 
 apply() {
-  local child code=0
+  local child="" cancelled="" code=0
+  # A cancelled job signals only this shell. tenon needs the signal to finish the requests in flight and to report.
+  trap 'cancelled=yes; kill -TERM $child 2>/dev/null || true' INT TERM
   tenon apply "${PROJECT:-.}" "${options[@]}" &
   child=$!
-  # A cancelled job signals only this shell. tenon needs the signal to finish the requests in flight and to report.
-  trap 'kill -TERM "$child" 2>/dev/null || true' INT TERM
+  # The signal may have come before its number was known here.
+  if [[ -n $cancelled ]]; then kill -TERM "$child" 2>/dev/null || true; fi
   wait "$child" || code=$?
   # A signal interrupts `wait`, although tenon still runs.
   while kill -0 "$child" 2>/dev/null; do
