@@ -31,9 +31,11 @@ const MAX_RECONNECT_MILLISECONDS = 1_000;
 
 /** Names of all keys begin with it. */
 const ROOT = "tenon";
+/** BullMQ's queue. */
+const WAKE_UPS = "wake-ups";
 
 export async function openRedis(address: StoreAddress, options: StoreOptions): Promise<OpenedStore> {
-  const problem = await findUnfit(address);
+  const problem = await findUnfit(address, options.prefix);
   return problem === null ? { ok: true, store: new RedisStore(address, options) } : { ok: false, diagnostic: problem };
 }
 
@@ -43,7 +45,7 @@ function tlsOf({ url }: StoreAddress): { readonly tls?: typeof CHECKED_TLS } {
 }
 
 /** Looks at once, and does not try again. */
-async function findUnfit(address: StoreAddress): Promise<Diagnostic | null> {
+async function findUnfit(address: StoreAddress, prefix: string): Promise<Diagnostic | null> {
   const client = new Redis(address.url, {
     ...{ lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0, enableOfflineQueue: false },
     ...{ connectTimeout: CONNECT_MILLISECONDS, commandTimeout: CONNECT_MILLISECONDS, enableReadyCheck: false },
@@ -54,7 +56,7 @@ async function findUnfit(address: StoreAddress): Promise<Diagnostic | null> {
   client.on("error", (error) => failures.push(error));
   try {
     await client.connect();
-    return problemOf(address, await client.info());
+    return problemOf(address, await client.info()) ?? (await problemOfKeys(client, address, prefix));
   } catch (error) {
     return storeFails(address, failures[0] ?? error);
   } finally {
@@ -83,6 +85,30 @@ function problemOf({ shown }: StoreAddress, info: string): Diagnostic | null {
   if (field("loading") === "1") return unfit(`the Redis at ${shown} is still loading its data`, "Wait.");
   const isReplica = field("role") === "slave";
   return isReplica ? unfit(`the Redis at ${shown} is a replica`, "Name the primary.") : null;
+}
+
+/** What BullMQ keeps of a queue as a whole. */
+const KEY_TYPES: ReadonlyMap<string, string> = new Map([
+  ...["wait", "active", "paused"].map((key) => [key, "list"] as const),
+  ...["delayed", "prioritized", "completed", "failed", "repeat", "marker"].map((key) => [key, "zset"] as const),
+  ...["id", "pc", "limiter", "stalled-check"].map((key) => [key, "string"] as const),
+  ...([
+    ["stalled", "set"],
+    ["meta", "hash"],
+    ["events", "stream"],
+  ] as const),
+]);
+
+/** A key of another type, which somebody else has written, would fail each command of BullMQ. */
+async function problemOfKeys(client: Redis, { shown }: StoreAddress, prefix: string): Promise<Diagnostic | null> {
+  const keys = [...KEY_TYPES].map(([name, type]) => ({ key: `${ROOT}:${prefix}:${WAKE_UPS}:${name}`, type }));
+  // Whoever may not ask for types is not kept from the queue.
+  const types = await Promise.all(keys.map(({ key }) => client.type(key).catch(() => "none")));
+  const wrong = keys.find(({ type }, index) => types[index] !== "none" && types[index] !== type);
+  if (wrong === undefined) return null;
+  const detail = "Somebody else has written it: no command or worker can use the queue.";
+  const fix = `Delete it, for example with redis-cli del ${wrong.key}, or use another --prefix.`;
+  return unfit(`the queue at ${shown} has a key of another type: ${wrong.key}`, fix, detail);
 }
 
 /** For connections that are opened again whenever they are lost; what is asked for meanwhile waits. */
@@ -203,7 +229,7 @@ class RedisStore implements FleetStore {
     this.#outages = new Outages(options.observer, isPassing);
     const connection = { url: address.url, ...LASTING, ...tlsOf(address) };
     const drop = (queue: Queue, token: string): Promise<boolean> => this.#dropJob(queue, token);
-    const shared = { prefix: this.#prefix, queue: "wake-ups", outages: this.#outages, drop };
+    const shared = { prefix: this.#prefix, queue: WAKE_UPS, outages: this.#outages, drop };
     this.queue = new BullQueue({ connection: connection as never, ...shared }, options);
   }
 

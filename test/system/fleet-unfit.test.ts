@@ -53,6 +53,26 @@ test("a Redis that evicts names its policy", async () => {
   await expectRefused(server.url, [/evicts: maxmemory-policy is allkeys-lru/, /noeviction/]);
 });
 
+test("a key of BullMQ that somebody else has written as another type is named", async () => {
+  const server = await redis();
+  const client = new Redis(server.url);
+  onTestFinished(() => client.disconnect());
+  await client.set("tenon:fleet:wake-ups:delayed", "x");
+  const words = [
+    /has a key of another type: tenon:fleet:wake-ups:delayed/,
+    "redis-cli del tenon:fleet:wake-ups:delayed",
+  ];
+  await expectRefused(server.url, words);
+  await client.del("tenon:fleet:wake-ups:delayed");
+  // Of what a worker and a command have written themselves each key has its type.
+  const cwd = await folder(FLEET);
+  const options = { cwd, env: { TENON_QUEUE: server.url } };
+  const worker = await startedWorker(options, []);
+  for (const _ of ["first", "second"]) expect((await run(["fleet", "validate"], options)).code).toBe(0);
+  expect(await client.keys("tenon:fleet:wake-ups:*")).not.toEqual([]);
+  await stopped(worker);
+});
+
 /** Answers INFO as an older Redis does, and everything else with OK. */
 async function oldRedis(): Promise<Server> {
   const info = "# Server\r\nredis_version:5.0.7\r\nmaxmemory_policy:noeviction\r\n";
