@@ -239,7 +239,10 @@ export class Submission {
       if (versions[index] !== one.version) await this.#look(one);
     }
     if (this.#isSilent(versions)) for (const one of this.#waiting.values()) await this.#giveUp(one);
-    if (stop.aborted) for (const one of this.#waiting.values()) await this.#takeBack(one);
+    if (stop.aborted) {
+      const all = [...this.#waiting.values()];
+      await Promise.all(all.map((one) => this.#asking.use(() => this.#takeBack(one))));
+    }
     await this.#repeat();
   }
 
@@ -269,13 +272,13 @@ export class Submission {
     await this.#records.write("state", stateKey(this.#run, one.account), { state: "collected" }, version);
   }
 
-  /** Whoever writes first wins: a worker that begins the run, or this. What only reads is not waited for, whoever runs it. */
+  /** Whoever writes first wins: a worker that begins an apply, or this. What only reads is not waited for, whoever runs it or writes its record. */
   async #takeBack(one: Waiting): Promise<void> {
-    const key = stateKey(this.#run, one.account);
-    const { version, value } = await this.#records.read("state", key);
-    const isWaitedFor = value?.state === "running" && this.#options.request.command === "apply";
-    if (isWaitedFor || value?.state === "done") return;
-    await this.#cancel(one, version, null);
+    const { version, value } = await this.#records.read("state", stateKey(this.#run, one.account));
+    const isApply = this.#options.request.command === "apply";
+    if (value?.state === "done" || (value?.state === "running" && isApply)) return;
+    const isCancelled = await this.#cancel(one, version);
+    if (isCancelled || !isApply) this.#settle(one, null);
   }
 
   #isSilent(versions: readonly number[]): boolean {
@@ -292,15 +295,20 @@ export class Submission {
     const who =
       one.worker === null ? "no worker took it" : `nothing was heard of its worker, ${escapeText(one.worker)},`;
     const outcome = failedOutcome(`${who} for ${MAX_SILENT_HOURS} h`);
-    await this.#cancel(one, version, { outcome, plan: null });
+    if (await this.#cancel(one, version)) this.#settle(one, { outcome, plan: null });
   }
 
-  async #cancel(one: Waiting, version: number, submitted: Submitted | null): Promise<void> {
-    const key = stateKey(this.#run, one.account);
-    if (!(await this.#records.write("state", key, { state: "cancelled" }, version))) return;
-    await this.#records.change("pending", pendingKey(one.account), (pending) => {
+  /** @returns false: another was faster */
+  async #cancel({ account }: Waiting, version: number): Promise<boolean> {
+    const key = stateKey(this.#run, account);
+    if (!(await this.#records.write("state", key, { state: "cancelled" }, version))) return false;
+    await this.#records.change("pending", pendingKey(account), (pending) => {
       return { runs: (pending?.runs ?? []).filter(({ run }) => run !== this.#run) };
     });
+    return true;
+  }
+
+  #settle(one: Waiting, submitted: Submitted | null): void {
     this.#waiting.delete(one.account);
     one.resolve(submitted);
   }

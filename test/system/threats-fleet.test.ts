@@ -328,6 +328,36 @@ test("a signal ends what only reads at once, though a record says that a worker 
   }
 });
 
+test("a signal ends what only reads although somebody writes the record of its run all the time", async () => {
+  const { url, client } = await redisClient();
+  const fleet = await fleetOf(1);
+  const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
+  const asking = start(["fleet", "plan"], options);
+  const pendingRuns = async () => JSON.parse((await client.hget("tenon:fleet:record:pending/a1", "d")) ?? "{}").runs;
+  await expect.poll(async () => (await pendingRuns())?.length).toBe(1);
+  const [{ run: id }] = await pendingRuns();
+  const running = JSON.stringify({ state: "running", attempts: 1, worker: "nobody" });
+  let isFlapping = true;
+  const script = "redis.call('HINCRBY', KEYS[1], 'v', 1); redis.call('HSET', KEYS[1], 'd', ARGV[1])";
+  // Whenever the server has answered another client, many of these wait.
+  const flap = async (): Promise<void> => {
+    const own = new Redis(url);
+    const write = () => own.eval(script, 1, `tenon:fleet:record:state/${id}/a1`, running);
+    while (isFlapping) await Promise.all(Array.from({ length: 1_000 }, write));
+    own.disconnect();
+  };
+  const flapping = Array.from({ length: 4 }, flap);
+  const versionOf = async () => Number(await client.hget(`tenon:fleet:record:state/${id}/a1`, "v"));
+  await expect.poll(versionOf, { timeout: 20_000 }).toBeGreaterThan(5_000);
+  asking.kill("SIGINT");
+  const tooLate = setTimeout(() => asking.kill("SIGKILL"), 10_000);
+  const { code } = await ended(asking);
+  clearTimeout(tooLate);
+  isFlapping = false;
+  await Promise.all(flapping);
+  expect(code).toBe(130);
+});
+
 test("jobs that nobody can read are taken away, and keep no account waiting", async () => {
   const { url, client } = await redisClient();
   const fleet = await fleetOf(2);

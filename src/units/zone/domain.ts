@@ -1,6 +1,7 @@
 /** A domain's values in one form, and the request bodies made of them (API.md: Domain). */
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
+import { canonicalIp } from "../../dns/ip.ts";
 import type { Failure } from "../../model/api.ts";
 import type { Change } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
@@ -48,14 +49,15 @@ export function desiredDomain(declared: Declared<ZoneSpec>, live: Values | null,
   return values;
 }
 
-/** Lists are sets; tags, besides, compare case-insensitively (OBSERVED: Domains). */
+/** Lists are sets; tags, besides, compare case-insensitively (OBSERVED: Domains), and addresses in their canonical form. */
 function sameField(field: string, a: Json, b: Json): boolean {
   return setKey(field, a) === setKey(field, b);
 }
 
 function setKey(field: string, value: Json): string {
   if (!Array.isArray(value)) return JSON.stringify(value);
-  const texts = value.map((entry) => mapKey(field === "tags" ? String(entry).toLowerCase() : String(entry)));
+  const spelt = field === "tags" ? (text: string) => text.toLowerCase() : (text: string) => canonicalIp(text) ?? text;
+  const texts = value.map((entry) => mapKey(spelt(String(entry))));
   return JSON.stringify([...new Set(texts)].sort(compareText));
 }
 

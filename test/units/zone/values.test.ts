@@ -10,6 +10,7 @@ import {
   type RecordValues,
   recordBody,
 } from "../../../src/units/zone/wire-record.ts";
+import { Account, changeList } from "../../support/account.ts";
 
 const ZONE = "example.com";
 
@@ -165,4 +166,20 @@ test("aliases, exchangers, name servers and services point; a null one and all o
   }
   for (const type of ["A", "AAAA", "TXT", "CAA", "PTR"] as const)
     expect(pointerTarget(live(type, { target: "x.y" }))).toBeNull();
+});
+
+test("addresses of a domain's lists are the same however they are spelt", async () => {
+  const zone = { domain: "a.example", type: "master", soa_email: "a@a.example", axfr_ips: ["2001:DB8::0008"] };
+  const account = await Account.open({ seed: { domains: [zone] } as never });
+  try {
+    const planOf = async (address: string) => {
+      const entry = `{ domain: a.example, type: master, soa_email: a@a.example, axfr_ips: ["${address}"] }`;
+      const { desired } = await account.load(`tenon: 1\ndomains: [${entry}]\n`);
+      return changeList(await account.plan(desired as never));
+    };
+    expect(await planOf("2001:db8::8")).toEqual([]);
+    expect(await planOf("2001:db8::9")).toEqual(["update domain/a.example"]);
+  } finally {
+    await account.close();
+  }
 });
