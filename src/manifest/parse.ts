@@ -5,6 +5,7 @@ import type { Alias, CST, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { MAX_HASHED_CHARACTERS } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { isPlain } from "../model/text.ts";
 import { readCommonYaml } from "./common-yaml.ts";
 import {
   type Budget,
@@ -395,7 +396,9 @@ class Converter {
     const { yaml } = this.#context;
     if (yaml.isScalar(node)) {
       const key = node.type === "PLAIN" ? (node.source ?? "") : String(node.value);
-      if (node.type === "QUOTE_DOUBLE" && isEscaped(node, key)) this.#refuse(escapedKey(this.#at(node), key));
+      // Escapes show what is not plainly visible, and hide what is.
+      if (node.type === "QUOTE_DOUBLE" && isPlain(key) && isEscaped(node, key))
+        this.#refuse(escapedKey(this.#at(node), key));
       return key;
     }
     if (node !== null) this.#refuse(complexKey(this.#at(node)));

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Alias } from "yaml";
 import { reformat } from "../../src/format/reformat.ts";
 import { units } from "../../src/units/index.ts";
+import { folder, load } from "../manifest/support.ts";
 import { growth } from "../support/operations.ts";
 
 async function formatted(text: string): Promise<string> {
@@ -22,6 +23,12 @@ async function records(...lines: string[]): Promise<string[]> {
 }
 
 describe("the form of a manifest", () => {
+  it("of a key that is not plainly visible is one that a manifest may have", async () => {
+    const text = await formatted("tenon: 1\nx-a\u00a0b: 1\n");
+    expect(text).toContain('"x-a\\u00a0b": 1');
+    expect((await load(folder({ "tenon.yaml": text }))).diagnostics).toEqual([]);
+  });
+
   it("has sections and keys in a fixed order, a blank line before sections and between large entries", async () => {
     const text = `# about the file
 allow: [{ reason: r, replace: vpc/a }]
