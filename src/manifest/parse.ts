@@ -396,9 +396,11 @@ class Converter {
     const { yaml } = this.#context;
     if (yaml.isScalar(node)) {
       const key = node.type === "PLAIN" ? (node.source ?? "") : String(node.value);
-      // Escapes show what is not plainly visible, and hide what is.
-      if (node.type === "QUOTE_DOUBLE" && isPlain(key) && isEscaped(node, key))
+      // Of an own key escapes show what is not plainly visible, as `fmt` writes it.
+      const mayBeEscaped = key.startsWith("x-") && !isPlain(key);
+      if (node.type === "QUOTE_DOUBLE" && !mayBeEscaped && isEscaped(node, key)) {
         this.#refuse(escapedKey(this.#at(node), key));
+      }
       return key;
     }
     if (node !== null) this.#refuse(complexKey(this.#at(node)));
