@@ -315,6 +315,8 @@ function sayColumns(table: Table | null, report: (diagnostic: Diagnostic) => voi
 
 // The tree → the text of a fleet file, an account a line.
 
+const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
+
 async function fleetText(tree: JsonObject): Promise<string> {
   const { Document, isMap, isScalar, Scalar, visit } = await import("yaml");
   const accounts = tree["accounts"] as readonly JsonObject[];
@@ -332,12 +334,13 @@ async function fleetText(tree: JsonObject): Promise<string> {
       if (isMap(value)) value.flow = true;
     },
     Scalar: (_, scalar) => {
-      // What hides its neighbours in an editor is escaped, and only a quoted text can hold that.
-      if (isScalar(scalar) && typeof scalar.value === "string" && !isPlainlyVisible(scalar.value))
-        scalar.type = Scalar.QUOTE_DOUBLE;
+      if (!isScalar(scalar) || typeof scalar.value !== "string") return;
+      // What hides its neighbours in an editor is escaped, and only a quoted text can hold that. One of several lines may read as something else.
+      const { value } = scalar;
+      if (!isPlainlyVisible(value) || value.includes("\n")) scalar.type = Scalar.QUOTE_DOUBLE;
     },
   });
-  return escapeYaml(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
+  return escapeYaml(document.toString(TEXT_OPTIONS));
 }
 
 /** What more than one account, and each of them, says alike: the values of mappings one by one. */

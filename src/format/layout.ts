@@ -304,10 +304,13 @@ export function textOf(document: Document, yaml: Yaml): string {
     Seq: (_, list) => {
       if (list.items.every((item) => yaml.isScalar(item) || yaml.isAlias(item))) tighten(list, yaml);
     },
-    // The library writes a text of blanks and line breaks alone as a block that begins with its blanks, which then are its indent.
-    Scalar: (_, node) => {
+    // The library writes a text of blanks and line breaks alone as a block that begins with its blanks, which then are its indent; and one of
+    // several lines in a list or mapping on one line without quotes, even if it reads as something else then.
+    Scalar: (key, node, path) => {
       const { value } = node;
-      if (typeof value === "string" && value.includes("\n") && /^\s+$/.test(value)) node.type = "QUOTE_DOUBLE";
+      if (typeof value !== "string" || !value.includes("\n")) return;
+      const isInLine = key === "key" || path.some((above) => yaml.isCollection(above) && above.flow === true);
+      if (isInLine || /^\s+$/.test(value)) node.type = "QUOTE_DOUBLE";
     },
   });
   return document.toString(TEXT_OPTIONS);

@@ -29,7 +29,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
       return `${address} would be deleted and made anew, with all that is in it`;
     case "bulk":
       return guard.count === null
-        ? `${address} would no longer be shared, and ${contentsOf(guard, kinds)} of it that others may have made would be left undeclared`
+        ? `${address} would no longer be shared, and ${contentsOf(guard, kinds)} of it that others may have made would be left undeclared or changed`
         : bulkText(guard, of, kinds);
     case "ns":
       return `the NS records at the apex of ${address} would change`;

@@ -191,14 +191,39 @@ describe("the expanded manifest", () => {
     }
   });
 
-  it("keeps every text of blanks and line breaks", async () => {
-    const text = fc.array(fc.constantFrom(" ", "  ", "\n", "\n\n", "\t", "a"), { minLength: 1, maxLength: 6 });
+  it("keeps every text, of several lines or of blanks alone, wherever it stands", async () => {
+    const parts = [
+      " ",
+      "  ",
+      "\n",
+      "\n\n",
+      "\t",
+      "a",
+      ":",
+      "?",
+      "-",
+      "#c",
+      "%",
+      "---",
+      "...",
+      "'",
+      '"',
+      "|",
+      "&a",
+      "!",
+      "{",
+      "]",
+      ",",
+    ];
+    const text = fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 6 }).map((all) => all.join(""));
     await fc.assert(
-      fc.asyncProperty(text, async (parts) => {
-        const manifest = { domains: [{ domain: "a.example", description: parts.join("") }] };
+      fc.asyncProperty(text, async (of) => {
+        const record = { type: "TXT", name: "a", target: of, note: of };
+        const domain = { domain: "a.example", description: of, tags: [of, "b"], records: [record] };
+        const manifest = { domains: [domain], allow: [{ delete: "vpc/a", reason: of }], "x-own": { [`x${of}`]: of } };
         expect(parse(await writeManifest(manifest, { units, arrangesRecords: false }))).toEqual(manifest);
       }),
-      { examples: [[[" ", "\n"]], [["\n\n", "  ", "\n"]]] },
+      { numRuns: 500, examples: [[" \n"], ["\n\n  \n"], ["tag:\nxyz"], ["?\nb"], ["a\n%b"]] },
     );
   });
 

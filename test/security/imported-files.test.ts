@@ -1,7 +1,8 @@
 import { readdir, readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { folder, run } from "../cli/run.ts";
+import { parse } from "yaml";
+import { emulator, envOf, folder, run } from "../cli/run.ts";
 import { domainOf, irOf } from "../support/dnscontrol.ts";
 import { recordOf, resource, stateOf } from "../support/terraform.ts";
 
@@ -85,5 +86,30 @@ test("a file of a hundred megabytes, or of brackets alone, from Terraform or DNS
       ]);
     }
     expect((await readdir(cwd)).sort()).toEqual(["deep-maps.json", "deep.json", "large.json"]);
+  }
+});
+
+test("texts of the account and of lists of accounts that have several lines are written as YAML that says the same", async () => {
+  const lines = ["v:\nx", "?\nx", "- a\n%b"];
+  const domains = lines.map((target, index) => ({
+    ...{ id: index + 1, domain: `d${index}.example`, soa_email: "a@a.example", tags: ["tag:\nxyz"] },
+    records: [{ type: "TXT", name: "x", target }],
+  }));
+  const service = await emulator({ seed: { domains } as never });
+  const cwd = await folder({});
+  const imported = await run(["import", "--out", "infra"], { cwd, env: envOf(service) });
+  expect(imported).toMatchObject({ code: 0, stderr: expect.not.stringContaining("an error of Tenon") });
+  const planned = await run(["plan", "--detailed-exitcode", "infra"], { cwd, env: envOf(service) });
+  expect([planned.code, planned.stderr]).toEqual([0, expect.not.stringContaining("error")]);
+  for (const [index, line] of lines.entries()) {
+    const files = {
+      "accounts.csv": `name,token_env,label.team\none,TOKEN_ONE,"${line}"\n`,
+      "tenon.yaml": "tenon: 1\n",
+    };
+    const fleet = await folder(files);
+    const made = await run(["fleet", "init", "--from", "accounts.csv", "--project", "."], { cwd: fleet });
+    expect([index, made.code, made.stderr]).toEqual([index, 0, expect.not.stringContaining("error")]);
+    const text = await readFile(join(fleet, "fleet.yaml"), "utf8");
+    expect(parse(text).accounts[0].labels).toEqual({ team: line });
   }
 });

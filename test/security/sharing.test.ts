@@ -116,6 +116,27 @@ test("a sharing that ends while the records of others are left alone needs the c
   expect((await run(["apply", "--yes"], options)).code).toBe(4);
 });
 
+test("a sharing that ends while other values are declared under the names of others needs the consent that their removal needs", async () => {
+  const manifest = (records: string): string =>
+    `tenon: 1\nowner: edge\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [${records}] }]\n`;
+  const [www, shop] = ["{ type: A, name: www, target: 192.0.2.1 }", "{ type: A, name: shop, target: 192.0.2.2 }"];
+  for (const [records, args, code] of [
+    [`${www}, { type: A, name: shop, target: 198.51.100.66 }`, [], 4],
+    [`${www}, { type: A, name: other, target: 192.0.2.2 }`, [], 4],
+    [`${www}, ${shop.replace(" }", ", ttl_sec: 300 }")}`, [], 0],
+    [`${www}, ${shop}`, [], 0],
+    [`${www}, { type: A, name: shop, target: 198.51.100.66 }`, ["--allow", "bulk=domain/a.example"], 0],
+  ] as const) {
+    const service = await emulator({ seed: { domains: [domain("a.example", ["tenon:edge", "tenon-part:shop"])] } });
+    const cwd = await folder({ "tenon.yaml": manifest(records) });
+    const ended = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
+    expect([records, ended.code]).toEqual([records, code]);
+    if (code === 0) continue;
+    expect(ended.stdout + ended.stderr).toContain("bulk=domain/a.example");
+    expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  }
+});
+
 test("an undo of the run that has shared a zone needs the consent, too, while records are in the part, whatever else the run did", async () => {
   const records = [1, 2, 3].map((last) => ({
     type: "A" as const,
