@@ -42,7 +42,7 @@ export type GuardedUnit = Pick<Unit, "name" | "kinds" | "losses">;
  */
 export function guardsOf(
   changes: readonly Change[],
-  whole: readonly Change[],
+  whole: WholePlan,
   kept: Protection,
   units: readonly GuardedUnit[],
   options: PolicyOptions,
@@ -146,13 +146,21 @@ function isExpired({ action, labels }: Change): boolean {
   return action === "delete" && labels.includes("expired");
 }
 
+/** The plan that is not narrowed. */
+interface WholePlan {
+  readonly changes: readonly Change[];
+  /** With what `--never-destroy` leaves out. */
+  readonly withRemovals: readonly Change[];
+}
+
 /**
  * Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. A narrowed run that removes any of
- * them is judged by the whole plan: many runs that remove one each would otherwise remove all.
+ * them is judged by the whole plan, and one that leaves deletions out by the plan with them: many runs that remove one each would otherwise
+ * remove all.
  */
 function contentGuards(
   changes: readonly Change[],
-  whole: readonly Change[],
+  whole: WholePlan,
   units: readonly GuardedUnit[],
   owner: string | null,
   given: Given,
@@ -165,8 +173,12 @@ function contentGuards(
       all.filter((change) => !isRoot(change)),
       ({ root }) => root,
     );
-  const [within, wholeWithin] = [withinOf(changes), withinOf(whole)];
-  const wholeRoots = new Map(whole.flatMap((change) => (isRoot(change) ? [[change.root, change]] : [])));
+  const within = withinOf(changes);
+  const rootsOf = (all: readonly Change[]) =>
+    new Map(all.flatMap((change) => (isRoot(change) ? [[change.root, change]] : [])));
+  const byRoot = (of: readonly Change[]) => ({ roots: rootsOf(of), within: withinOf(of) });
+  const withoutRemovals = byRoot(whole.changes);
+  const withRemovals = whole.withRemovals === whole.changes ? withoutRemovals : byRoot(whole.withRemovals);
   return changes
     .filter((change) => isRoot(change) && (change.action === "update" || change.action === "no-op"))
     .flatMap((change): Guard[] => {
@@ -178,11 +190,10 @@ function contentGuards(
       const own = within.get(root);
       const losses = lossesOf(change, own);
       // An adoption asks for the least loss; one that leaves what is in the object to a later run asks as well.
-      const removes =
-        (adopts && change.action === "update") || lossesOf(change, own, true).some(({ count }) => count !== null);
-      const bulk = removes
-        ? lossesOf(wholeRoots.get(root) ?? change, wholeWithin.get(root)).filter(({ rule }) => rule === "bulk")
-        : [];
+      const removes = lossesOf(change, own, true).some(({ count }) => count !== null);
+      const judged = removes ? withRemovals : adopts && change.action === "update" ? withoutRemovals : null;
+      const wholeLosses = judged === null ? [] : lossesOf(judged.roots.get(root) ?? change, judged.within.get(root));
+      const bulk = wholeLosses.filter(({ rule }) => rule === "bulk");
       const all = bulk.length === 0 ? losses : [...bulk, ...losses.filter(({ rule }) => rule !== "bulk")];
       return all.map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });

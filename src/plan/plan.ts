@@ -105,18 +105,14 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const ordered = orderSteps(unblocked.planned);
   const today = todayOf(options);
   const consents = [...desired.allow, ...options.consents];
-  const guarded = guardsOf(
-    unblocked.changes,
-    narrowed ? withhold(whole).changes : unblocked.changes,
-    protectionOf(pairs, worked),
-    units,
-    {
-      ...options,
-      owner: desired.owner,
-      today,
-      consents,
-    },
-  );
+  const wholeChanges = narrowed ? withhold(whole).changes : unblocked.changes;
+  const wholePlan = { changes: wholeChanges, withRemovals: neverDestroy ? whole : wholeChanges };
+  const guarded = guardsOf(unblocked.changes, wholePlan, protectionOf(pairs, worked), units, {
+    ...options,
+    owner: desired.owner,
+    today,
+    consents,
+  });
   return {
     goal: options.goal,
     owner: desired.owner,

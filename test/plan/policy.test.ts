@@ -20,14 +20,20 @@ function guards(
   whole: readonly Change[] = changes,
 ): string[] {
   const addresses = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
-  const { guards: found } = guardsOf(changes, whole, { addresses, takenFromProtected: new Map() }, units, {
-    goal: "apply",
-    owner: entries.owner,
-    today: TODAY,
-    consents: [],
-    maxChanges: null,
-    ...options,
-  });
+  const { guards: found } = guardsOf(
+    changes,
+    { changes: whole, withRemovals: whole },
+    { addresses, takenFromProtected: new Map() },
+    units,
+    {
+      goal: "apply",
+      owner: entries.owner,
+      today: TODAY,
+      consents: [],
+      maxChanges: null,
+      ...options,
+    },
+  );
   return found.map(
     ({ rule, address, consent: state, count, of }) =>
       `${rule} ${address} ${state}${count === null ? "" : ` ${count}/${of}`}`,

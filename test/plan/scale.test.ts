@@ -160,7 +160,13 @@ test("200,000 prunes are planned like two: no list of them is handed to a functi
   const changes = items.map(({ address }) => pruned({ address, action: "delete", labels: ["prune"] }));
   const policy = { goal: "apply" as const, owner: "edge", today: "2026-01-01", consents: [], maxChanges: null };
   expect(
-    guardsOf(changes, changes, { addresses: new Set(), takenFromProtected: new Map() }, units, policy).guards,
+    guardsOf(
+      changes,
+      { changes, withRemovals: changes },
+      { addresses: new Set(), takenFromProtected: new Map() },
+      units,
+      policy,
+    ).guards,
   ).not.toEqual([]);
 });
 

@@ -439,10 +439,35 @@ test("five thousand patterns of consents are compared with thousands of objects 
   const consents = [consent(last), ...Array.from({ length: 4_999 }, (_, index) => consent(`*a*a*${index}b*`))];
   const policy = { goal: "apply" as const, owner: "edge", today: "2026-01-01", consents, maxChanges: null };
   const kept = { addresses: new Set<string>(), takenFromProtected: new Map<string, string>() };
-  const { guards, warnings } = guardsOf(changes, changes, kept, units, policy);
+  const { guards, warnings } = guardsOf(changes, { changes, withRemovals: changes }, kept, units, policy);
   expect(guards.filter(({ consent: state }) => state === "given").map(({ address }) => address)).toEqual([last]);
   expect(warnings.map(({ code, summary }) => [code, summary])).toEqual([
     ["consents-not-compared", expect.stringMatching(/^1\d,\d{3} of the objects that need a consent were not compared/)],
   ]);
-  expect(guardsOf(changes.slice(0, 100), [], kept, units, policy).warnings).toEqual([]);
+  expect(guardsOf(changes.slice(0, 100), { changes: [], withRemovals: [] }, kept, units, policy).warnings).toEqual([]);
+});
+
+test("a run that leaves deletions out is asked for what the whole run would remove, once it removes anything itself", async () => {
+  const ten = Array.from({ length: 10 }, (_, index) => `192.0.2.${index}`);
+  const live = ten.map((target, index) => ({ type: "A", name: `n${index}`, target }));
+  const zone = { domain: "s.example", soa_email: "h@s.example", tags: ["tenon:me"], records: live };
+  const manifest = (names: readonly string[]): string => {
+    const records = names.map((name, index) => `{ type: A, name: ${name}, target: ${ten[index]} }`).join(", ");
+    return `tenon: 1\nowner: me\ndomains: [{ domain: s.example, type: master, soa_email: h@s.example, records: [${records}] }]\n`;
+  };
+  const renamed = manifest(["r0", "r1", "r2", "n3", "n4", "n5", "n6"]);
+  const fewer = manifest(["n0", "n1", "n2", "n3"]);
+  for (const [text, args, code] of [
+    [renamed, [], 4],
+    [renamed, ["--never-destroy"], 4],
+    [renamed, ["--never-destroy", "--allow", "bulk=domain/s.example"], 0],
+    // What removes nothing itself is asked for nothing.
+    [fewer, ["--never-destroy"], 0],
+  ] as const) {
+    const service = await emulator({ seed: { domains: [zone] } as never });
+    const cwd = await folder({ "tenon.yaml": text });
+    const ended = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
+    expect([text, args, ended.code]).toEqual([text, args, code]);
+    if (code === 4) expect(ended.stdout + ended.stderr).toContain("6 of the 10 records of domain/s.example would be removed");
+  }
 });
