@@ -44,9 +44,8 @@ export function validateTree(
 ): ReadonlySet<object> {
   const incomplete = new Set<object>();
   const indicesToRemove = new Map<Json[], Set<number>>();
-  const errors = validator.validate(tree) ? [] : (validator.validate.errors ?? []);
   // All violations are located before the first removes anything: two may concern one value.
-  const violations = onePerPlace(errors).map((error) => locate(tree, error));
+  const violations = violationsIn(tree, validator);
   const misspelt = misspeltKeys(violations);
   for (const violation of violations) {
     if (!isAlreadyReported(violation, places) && !isMisspelt(violation, misspelt))
@@ -63,10 +62,7 @@ export function validateTree(
  * @param section the key that it is to stand under, for example `domains`
  */
 export function violationsOf(entry: JsonObject, section: string, validator: Validator): EntryViolation[] {
-  const tree: JsonObject = { tenon: 1, [section]: [entry] };
-  if (validator.validate(tree)) return [];
-  return onePerPlace(validator.validate.errors ?? []).map((error) => {
-    const violation = locate(tree, error);
+  return violationsIn({ tenon: 1, [section]: [entry] }, validator).map((violation) => {
     const places = new Places();
     const objects = [violation.value, ...violation.way.map(({ container }) => container)];
     for (const object of objects) if (typeof object === "object" && object !== null) places.put(object, "", [0, 0]);
@@ -74,6 +70,19 @@ export function violationsOf(entry: JsonObject, section: string, validator: Vali
     const [, , list, index] = violation.way.map(({ key }) => key);
     return { diagnostic, record: list === "records" && index !== undefined ? Number(index) : null };
   });
+}
+
+function violationsIn(tree: JsonObject, { validate }: Validator): Violation[] {
+  const errors = validate(tree) ? [] : (validate.errors ?? []);
+  return onePerPlace(errors)
+    .map((error) => locate(tree, error))
+    .filter((violation) => !fitsOnceExpanded(violation));
+}
+
+/** In domains and record sets `$${` still stands for `${`, which is shorter. */
+function fitsOnceExpanded({ error, value }: Violation): boolean {
+  if (error.keyword !== "maxLength" || typeof value !== "string") return false;
+  return [...value.replaceAll("$${", () => "${")].length <= Number(error.params["limit"]);
 }
 
 /** A wrong type also fails `enum`. Report only the type error. */

@@ -468,6 +468,7 @@ test("a run that leaves deletions out is asked for what the whole run would remo
     const cwd = await folder({ "tenon.yaml": text });
     const ended = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
     expect([text, args, ended.code]).toEqual([text, args, code]);
-    if (code === 4) expect(ended.stdout + ended.stderr).toContain("6 of the 10 records of domain/s.example would be removed");
+    if (code === 4)
+      expect(ended.stdout + ended.stderr).toContain("6 of the 10 records of domain/s.example would be removed");
   }
 });

@@ -113,3 +113,18 @@ test("texts of the account and of lists of accounts that have several lines are 
     expect(parse(text).accounts[0].labels).toEqual({ team: line });
   }
 });
+
+test("a text of the account at its full length that holds ${ is imported, and a longer one is still too long", async () => {
+  const tag = `\${${"a".repeat(48)}`;
+  const texts = { tags: [tag], group: `\${${"g".repeat(48)}`, description: `\${${"d".repeat(251)}` };
+  const service = await emulator({ seed: { domains: [{ domain: "a.example", soa_email: "a@a.example", ...texts }] } });
+  const options = { cwd: await folder({}), env: envOf(service) };
+  expect((await run(["import", "--out", "infra"], options)).code).toBe(0);
+  expect((await run(["plan", "--detailed-exitcode", "infra"], options)).code).toBe(0);
+  const longer = JSON.stringify(`$${tag}a`);
+  const entry = `{ domain: a.example, type: master, soa_email: a@a.example, tags: [${longer}] }`;
+  const { code, stderr } = await run(["validate"], {
+    cwd: await folder({ "tenon.yaml": `tenon: 1\ndomains: [${entry}]\n` }),
+  });
+  expect([code, stderr]).toEqual([3, expect.stringContaining("error[too-long]")]);
+});
