@@ -58,7 +58,9 @@ allow: [{ delete: image/golden-1 }, { delete: image/by-hand }]
   const made = await account.api.send({ method: "POST", path: ["images", "upload"], body: byHand });
   const upload = made.ok ? (made.body as { upload_to: string }).upload_to : "";
   await fetch(upload, { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: OLD });
-  await expect.poll(async () => (await account.list("images")).at(-1)).toMatchObject({ status: "available" });
+  await expect
+    .poll(async () => (await account.list("images")).at(-1), { timeout: 20_000 })
+    .toMatchObject({ status: "available" });
   const { desired } = await account.load(files);
   const plan = await account.plan(desired as never, { contentOf: contentsInside(account.folder) });
   expect(changeList(plan)).toEqual(["delete image/by-hand", "delete image/golden-1", "create image/golden-2"]);

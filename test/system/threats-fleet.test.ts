@@ -25,6 +25,8 @@ async function redisClient() {
   return { url: server.url, client };
 }
 
+/** A command takes seconds to begin on a busy machine. */
+const SLOW = { timeout: 30_000 };
 const RUN = "00000000-0000-4000-8000-000000000000";
 const OTHER = "11111111-0000-4000-8000-000000000000";
 const LOOK = { width: 80, colour: false };
@@ -316,12 +318,12 @@ test("a signal ends what only reads at once, though a record says that a worker 
   for (const command of ["plan", "drift", "validate"]) {
     const asking = start(["fleet", command], options);
     const pendingRuns = async () => JSON.parse((await client.hget("tenon:fleet:record:pending/a1", "d")) ?? "{}").runs;
-    await expect.poll(async () => (await pendingRuns())?.length).toBe(1);
+    await expect.poll(async () => (await pendingRuns())?.length, SLOW).toBe(1);
     const [{ run: id }] = await pendingRuns();
     const running = JSON.stringify({ state: "running", attempts: 1, worker: "nobody" });
     await client.hset(`tenon:fleet:record:state/${id}/a1`, "v", 1, "d", running);
     asking.kill("SIGINT");
-    const tooLate = setTimeout(() => asking.kill("SIGKILL"), 10_000);
+    const tooLate = setTimeout(() => asking.kill("SIGKILL"), 20_000);
     expect([command, (await ended(asking)).code]).toEqual([command, 130]);
     clearTimeout(tooLate);
     await client.flushall();
@@ -334,7 +336,7 @@ test("a signal ends what only reads although somebody writes the record of its r
   const options = { cwd: fleet.cwd, env: { ...fleet.env, TENON_QUEUE: url } };
   const asking = start(["fleet", "plan"], options);
   const pendingRuns = async () => JSON.parse((await client.hget("tenon:fleet:record:pending/a1", "d")) ?? "{}").runs;
-  await expect.poll(async () => (await pendingRuns())?.length).toBe(1);
+  await expect.poll(async () => (await pendingRuns())?.length, SLOW).toBe(1);
   const [{ run: id }] = await pendingRuns();
   const running = JSON.stringify({ state: "running", attempts: 1, worker: "nobody" });
   let isFlapping = true;
@@ -348,9 +350,9 @@ test("a signal ends what only reads although somebody writes the record of its r
   };
   const flapping = Array.from({ length: 4 }, flap);
   const versionOf = async () => Number(await client.hget(`tenon:fleet:record:state/${id}/a1`, "v"));
-  await expect.poll(versionOf, { timeout: 20_000 }).toBeGreaterThan(5_000);
+  await expect.poll(versionOf, SLOW).toBeGreaterThan(5_000);
   asking.kill("SIGINT");
-  const tooLate = setTimeout(() => asking.kill("SIGKILL"), 10_000);
+  const tooLate = setTimeout(() => asking.kill("SIGKILL"), 20_000);
   const { code } = await ended(asking);
   clearTimeout(tooLate);
   isFlapping = false;
