@@ -315,8 +315,6 @@ function sayColumns(table: Table | null, report: (diagnostic: Diagnostic) => voi
 
 // The tree → the text of a fleet file, an account a line.
 
-const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
-
 async function fleetText(tree: JsonObject): Promise<string> {
   const { Document, isMap, isScalar, Scalar, visit } = await import("yaml");
   const accounts = tree["accounts"] as readonly JsonObject[];
@@ -340,7 +338,8 @@ async function fleetText(tree: JsonObject): Promise<string> {
       if (!isPlainlyVisible(value) || value.includes("\n")) scalar.type = Scalar.QUOTE_DOUBLE;
     },
   });
-  return escapeYaml(document.toString(TEXT_OPTIONS));
+  const onOneLine = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
+  return escapeYaml(document.toString(onOneLine));
 }
 
 /** What more than one account, and each of them, says alike: the values of mappings one by one. */

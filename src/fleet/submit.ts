@@ -332,6 +332,7 @@ export class Submission {
 /** How a command ends that could not do what it was asked for. */
 const ERROR = 1;
 
+/** What an account comes to that could not be run, or of which nobody knows. @param reason a clause */
 export function failedOutcome(reason: string): Ran {
   const headline = `error: ${reason}`;
   return { type: "ran", code: ERROR, headline, text: `${headline}\n`, markup: "plain", document: null };

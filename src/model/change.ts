@@ -66,7 +66,7 @@ export interface ComparedResource {
   readonly range?: RangeChange;
   /** Set for an object of another project of which a part is declared. It never changes itself. */
   readonly part?: true;
-  /** Set for a domain of which a sharing ends, if the run is not narrowed: how many of its records are declared by nobody here; null: they were not read. */
+  /** Set for a domain of which a sharing ends, if the run is not narrowed: how many of its records nobody here declares with the value that they have; null: they were not read. */
   readonly undeclared?: number | null;
   /** Of what a killed replace has left, the address of what is declared in its place: consent to replace that one covers its deletion. */
   readonly replacedBy?: Address;

@@ -123,6 +123,7 @@ test("a sharing that ends while other values are declared under the names of oth
   for (const [records, args, code] of [
     [`${www}, { type: A, name: shop, target: 198.51.100.66 }`, [], 4],
     [`${www}, { type: A, name: other, target: 192.0.2.2 }`, [], 4],
+    [`${www}, { type: A, name: shop, target: 198.51.100.66 }`, ["--exclude", "domain/a.example/*"], 4],
     [`${www}, ${shop.replace(" }", ", ttl_sec: 300 }")}`, [], 0],
     [`${www}, ${shop}`, [], 0],
     [`${www}, { type: A, name: shop, target: 198.51.100.66 }`, ["--allow", "bulk=domain/a.example"], 0],

@@ -29,6 +29,7 @@ import { delegatedAcross, isOthersName } from "./sharing.ts";
 import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
 import {
   anyLiveRecord,
+  contentKey,
   desiredRecord,
   isKnownRecord,
   liveRecord,
@@ -178,14 +179,18 @@ function domainPair(
 
 /**
  * Where the project does not manage the records, nothing in the zone is declared, and most often nothing of it was read; an undo declares whatever
- * is there. The tags do not say which names an owner had: what is in those of another one now may have been the first one's.
+ * is there. The tags do not say which names an owner had: what is in those of another one now may have been the first one's. A record that gets
+ * another value is not declared as it is, either; a TTL is no part of the value.
  */
 function undeclaredIn(
   { match, desired, live, kept, others }: ComparableZone,
   records: readonly Pair[],
 ): { undeclared: number | null } {
   if (desired === null || match.declared?.spec.restated === true) return { undeclared: null };
-  const declared = records.filter(({ resource }) => resource.before !== null && resource.after !== null);
+  const keyOf = (values: Values): string => contentKey(values as RecordValues, ["ttl_sec"]);
+  const declared = records.filter(
+    ({ resource: { before, after } }) => before !== null && after !== null && keyOf(before) === keyOf(after),
+  );
   return { undeclared: live.length + kept.length + others.length - declared.length };
 }
 

@@ -4,34 +4,23 @@ import type { Change, ComparedResource } from "../../model/change.ts";
 import type { Json, Values } from "../../model/resource.ts";
 import type { Loss } from "../../model/unit.ts";
 import { isBulk } from "../bulk.ts";
-import { contentKey, type RecordValues } from "./wire-record.ts";
 
 /** A share of fewer says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
 const MIN_BULK_RECORDS = 10;
 
 export function lossesOfZone(domain: Change, records: readonly Change[], adopts: boolean): Loss[] {
   const removed = lossOfRecords(records, adopts || endsSharing(domain));
-  const lost = removed.length === 0 ? lossOfSharing(domain, records) : removed;
+  const lost = removed.length === 0 ? lossOfSharing(domain) : removed;
   return [...lost, ...lossOfNameservers(domain, records)];
 }
 
 /**
  * What others have made is theirs as long as the domain says so. A run that ends the sharing and leaves their records alone (as they are ignored, or as
- * it may not delete) would make them look like any record that is no longer declared, for the next one to remove. A run that declares other values
- * under their names takes theirs away as well.
+ * it may not delete) would make them look like any record that is no longer declared, for the next one to remove.
  */
-function lossOfSharing(domain: Change, records: readonly Change[]): Loss[] {
+function lossOfSharing(domain: Change): Loss[] {
   const { blocked, undeclared = 0 } = domain;
-  if (!endsSharing(domain) || blocked !== null) return [];
-  const isLost = undeclared !== 0 || records.some((record) => record.blocked === null && losesValue(record));
-  return isLost ? [{ rule: "bulk", count: null, of: null }] : [];
-}
-
-/** Whether what the record said goes: a TTL is no part of it. */
-function losesValue({ action, before, after }: Change): boolean {
-  if (before === null || action === "no-op") return false;
-  const keyOf = (values: Values): string => contentKey(values as RecordValues, ["ttl_sec"]);
-  return after === null || keyOf(before) !== keyOf(after);
+  return endsSharing(domain) && blocked === null && undeclared !== 0 ? [{ rule: "bulk", count: null, of: null }] : [];
 }
 
 /** What others have made in a part that is taken back was never declared here. */
