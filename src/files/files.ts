@@ -2,9 +2,21 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { access, lstat, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+  access,
+  type FileHandle,
+  lstat,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { dirname } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import type { FileContent } from "../model/api.ts";
 import { linkText, whereUsedLinkLeads } from "./paths.ts";
 
@@ -122,8 +134,9 @@ export async function contentOfStream(stream: Readable, signal?: AbortSignal): P
  * @param text as a whole, or in parts
  * @param mode of the file, whatever the one before it had
  * @param former the text that the file had when it was read, without a byte order mark: one that has another by now is left as it is.
- *   Between that look and the renaming, which is the next thing done, a program that writes at that moment can still be too late.
- * @throws the file system's error, that a link leads out, or a ChangedMeanwhile
+ *   Only one run at a time is between that look and the renaming: the temporary file has one name for all, with `.writing` at its end.
+ *   A program that writes at that moment without looking at that name can still be too late.
+ * @throws the file system's error, that a link leads out, that the temporary file is there for long, or a ChangedMeanwhile
  */
 export async function writeWhole(
   path: string,
@@ -137,9 +150,9 @@ export async function writeWhole(
   const parts = typeof text === "string" ? [text] : text;
   if (found !== null && !found.isFile()) return writeFile(path, parts);
   const target = found === null ? path : await realpath(path);
-  const temporary = `${target}.${randomUUID()}`;
+  const temporary = `${target}.${former === undefined ? randomUUID() : "writing"}`;
+  const file = await (former === undefined ? open(temporary, "wx", mode) : openInTurn(temporary, mode));
   try {
-    const file = await open(temporary, "wx", mode);
     try {
       await writeFile(file, parts);
       await file.sync();
@@ -151,6 +164,22 @@ export async function writeWhole(
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
+  }
+}
+
+/** Another run has the temporary file for as long as it takes to write and to sync it. */
+const TURN_MILLISECONDS = 5_000;
+const TURN_POLL_MILLISECONDS = 20;
+
+async function openInTurn(temporary: string, mode: number): Promise<FileHandle> {
+  for (let waited = 0; ; waited += TURN_POLL_MILLISECONDS) {
+    try {
+      return await open(temporary, "wx", mode);
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+      if (waited >= TURN_MILLISECONDS) throw new Error(`another run is writing it, or was killed: remove ${temporary}`);
+    }
+    await setTimeout(TURN_POLL_MILLISECONDS);
   }
 }
 

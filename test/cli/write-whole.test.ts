@@ -111,6 +111,26 @@ it("what cannot be written leaves what was there, and nothing beside it", async 
   expect((await readdir(cwd)).sort()).toEqual(["file", "folder"]);
 });
 
+it("of many runs that replace the same text at once one does, and the others leave its text", async () => {
+  const cwd = await folder({ file: "old" });
+  const path = join(cwd, "file");
+  const texts = Array.from({ length: 60 }, (_, index) => `text ${index}`);
+  const ended = await Promise.allSettled(texts.map((text) => writeWhole(path, text, 0o600, "old")));
+  const written = texts.filter((_, index) => ended[index]?.status === "fulfilled");
+  expect([await readFile(path, "utf8")]).toEqual(written);
+  const failed = ended.flatMap((one) => (one.status === "rejected" ? [String(one.reason.message)] : []));
+  expect(new Set(failed)).toEqual(new Set([`${path} was changed meanwhile`]));
+  expect(await readdir(cwd)).toEqual(["file"]);
+});
+
+it("what a killed run has left of its writing is named, with what to do", async () => {
+  const cwd = await folder({ file: "old", "file.writing": "ol" });
+  const write = writeWhole(join(cwd, "file"), "new", 0o600, "old");
+  await expect(write).rejects.toThrow(`another run is writing it, or was killed: remove ${join(cwd, "file.writing")}`);
+  expect(await readFile(join(cwd, "file"), "utf8")).toBe("old");
+  expect(await readFile(join(cwd, "file.writing"), "utf8")).toBe("ol");
+});
+
 it("where a plan cannot be written is told in words, before the account is read", async () => {
   const service = await emulator();
   const cwd = await folder({ "tenon.yaml": PROJECT });
