@@ -45,7 +45,9 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const journalFailure = await writeIntent({ step: step.id, reason: "step", method, path: path.value, body }, context);
   if (journalFailure !== null) return journalFailure;
   const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
-  const answer = await context.api.send(request, context.aborting, context.stopping);
+  // What only reads can be given up at any moment.
+  const ends = method === "GET" ? context.stopping : context.aborting;
+  const answer = await context.api.send(request, ends, context.stopping);
   const notice = noticeOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
   const result = { ...resultOf(step, answer, unit), notices: notice === null ? [] : [notice] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";

@@ -199,9 +199,13 @@ function isRestOf(shown: readonly ReviewedChange[], { action, labels, before }: 
   return shown.some((change) => makes(change) && isBegunAs(change));
 }
 
-/** Whether the change deletes or replaces the very object that was shown; if that was an unfinished upload, it must still be one. */
+/**
+ * Whether the change deletes or replaces the very object that was shown, with the owner's tag that was shown: somebody may have taken it over, or
+ * have taken the tag off to keep it. If that was an unfinished upload, it must still be one.
+ */
 function removesShownObject(reviewed: ReviewedChange, change: Change): boolean {
-  return reviewed.id === change.id && !isFinishedSince(reviewed, change);
+  const [shown = null, now = null] = [reviewed.before?.["owner"], change.before?.["owner"]];
+  return reviewed.id === change.id && isEqual(shown, now) && !isFinishedSince(reviewed, change);
 }
 
 /** An upload that was shown as unfinished held no data that a reviewer would want to keep. Once it is finished, it holds an image. */

@@ -71,4 +71,26 @@ describe("a signal", () => {
     // And not because the limit of the drain was over.
     expect(stderr.match(/Stopping: .*/g)).toEqual(["Stopping: aborted."]);
   });
+
+  it("ends a look before a delete that the service does not answer, and nothing is deleted", async () => {
+    const domain = { id: 1, domain: "old.example", type: "master", soa_email: "a@b.example", tags: ["tenon:me"] };
+    const behind = await emulator({ seed: { domains: [domain] } as never });
+    const service = await failing(behind, (request) => (request === "GET /v4/domains/1" ? "silence" : null));
+    const files = { "tenon.yaml": "tenon: 1\nowner: me\nallow: [{ delete: domain/old.example }]\n" };
+    const child = start(["apply", "--yes"], { cwd: await folder(files), env: envOf(service) });
+    let told = "";
+    child.stderr.on("data", (text: Buffer) => {
+      told += text.toString();
+    });
+    const end = ended(child);
+    const isLooking = (): boolean => service.requests.includes("GET /v4/domains/1");
+    await expect.poll(isLooking, { timeout: WAIT_MILLISECONDS }).toBe(true);
+    child.kill("SIGINT");
+    const { code, stdout } = await end;
+    expect(code).toBe(130);
+    expect(stdout).toContain("Apply interrupted: ");
+    // And not because the limit of the drain was over.
+    expect(told).not.toContain("Stopping: ");
+    expect(service.requests.filter((request) => request.startsWith("DELETE"))).toEqual([]);
+  });
 });

@@ -48,3 +48,44 @@ test("a domain that is taken over, shared, renamed or filled while its delete wa
     expect(front.requests.filter((request) => request.startsWith("DELETE"))).toEqual([]);
   }
 });
+
+test("what was shown to go under removed stays if its owner's tag is another one by now, or none", async () => {
+  const files = {
+    "tenon.yaml": `tenon: 1
+owner: me
+allow: [{ delete: "**" }]
+removed: [{ domain: old.example }, { vpc: net }, { image: golden }]
+`,
+  };
+  const described = (tags: readonly string[]) => ({
+    description: ["kept", ...tags.map((tag) => `[${tag}]`)].join(" "),
+  });
+  const objects = {
+    "domains/1": (tags: readonly string[]) => ({ tags }),
+    "vpcs/2": described,
+    "images/private~3": described,
+  };
+  for (const [path, body] of Object.entries(objects)) {
+    for (const tags of [[], ["tenon:other"]]) {
+      const seed = {
+        domains: [DOMAINS[0]],
+        vpcs: [{ id: 2, label: "net", region: "us-east", description: "kept [tenon:me]" }],
+        images: [{ id: "private/3", label: "golden", description: "kept [tenon:me]" }],
+      };
+      const service = await emulator({ seed: seed as never });
+      const options = { cwd: await folder(files), env: envOf(service) };
+      const plan = await run(["plan", "--out", "reviewed.plan"], options);
+      expect(plan.stdout).toContain("3 to destroy");
+      const url = `${service.baseUrl}/${path.replace("~", "%2F")}`;
+      const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+      const put = await fetch(url, { method: "PUT", headers, body: JSON.stringify(body(tags)) });
+      expect([path, put.status, await put.text()]).toEqual([path, 200, expect.any(String)]);
+      const { code, stdout, stderr } = await run(["apply", "--yes", "--plan", "reviewed.plan"], options);
+      const refused =
+        tags.length === 0 ? "not within the reviewed one; nothing was done" : 'belongs to the owner "other"';
+      expect([path, tags, code]).toEqual([path, tags, tags.length === 0 ? 5 : 4]);
+      expect((stdout + stderr).replace(/\s+/g, " ")).toContain(refused);
+      expect((await fetch(url, { headers })).status).toBe(200);
+    }
+  }
+});
