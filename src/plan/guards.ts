@@ -156,7 +156,7 @@ interface WholePlan {
 /**
  * Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. A narrowed run that removes any of
  * them is judged by the whole plan, and one that leaves deletions out by the plan with them: many runs that remove one each would otherwise
- * remove all.
+ * remove all. So is one that removes none, but adds so many that what it leaves out would no longer be many of them.
  */
 function contentGuards(
   changes: readonly Change[],
@@ -191,9 +191,14 @@ function contentGuards(
       const losses = lossesOf(change, own);
       // An adoption asks for the least loss; one that leaves what is in the object to a later run asks as well.
       const removes = lossesOf(change, own, true).some(({ count }) => count !== null);
-      const judged = removes ? withRemovals : adopts && change.action === "update" ? withoutRemovals : null;
-      const wholeLosses = judged === null ? [] : lossesOf(judged.roots.get(root) ?? change, judged.within.get(root));
-      const bulk = wholeLosses.filter(({ rule }) => rule === "bulk");
+      const bulkOf = ({ roots, within: all }: typeof withRemovals, more: readonly Change[] = []) =>
+        lossesOf(roots.get(root) ?? change, [...(all.get(root) ?? []), ...more]).filter(({ rule }) => rule === "bulk");
+      const added = (own ?? []).flatMap((each): Change[] =>
+        each.action === "create" && each.blocked === null ? [{ ...each, action: "no-op", before: each.after }] : [],
+      );
+      const spares = () => added.length > 0 && bulkOf(withRemovals, added).length === 0;
+      const judged = removes || spares() ? withRemovals : adopts && change.action === "update" ? withoutRemovals : null;
+      const bulk = judged === null ? [] : bulkOf(judged);
       const all = bulk.length === 0 ? losses : [...bulk, ...losses.filter(({ rule }) => rule !== "bulk")];
       return all.map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });

@@ -45,16 +45,18 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
   }
 }
 
-/** A narrowed run is judged by what a whole one would remove. */
+/** A narrowed run, and one that leaves deletions out, is judged by what a whole one would remove. */
 function bulkText(guard: Guard, { changes, inputs }: AskedOf, kinds: Kinds): string {
   const losses = `${lossText(guard, kinds)} of ${escapeText(guard.address)}`;
   const own = changes.filter(({ root, address, blocked, action, labels }) => {
     const isWithin = root === guard.address && address !== root && blocked === null;
     return isWithin && (action === "delete" || labels.includes("rename"));
   });
-  return isNarrowed(inputs) && own.length < (guard.count ?? 0)
-    ? `a whole run would remove ${losses}, and this one removes ${own.length}`
-    : `${losses} would be removed`;
+  const leavesOut = (isNarrowed(inputs) || inputs.neverDestroy) && own.length < (guard.count ?? 0);
+  if (!leavesOut) return `${losses} would be removed`;
+  return own.length === 0
+    ? `a whole run would remove ${losses}, which beside what this one adds would be few of many`
+    : `a whole run would remove ${losses}, and this one removes ${own.length}`;
 }
 
 /** What consent was given to, as a clause after `to`. */

@@ -468,7 +468,48 @@ test("a run that leaves deletions out is asked for what the whole run would remo
     const cwd = await folder({ "tenon.yaml": text });
     const ended = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
     expect([text, args, ended.code]).toEqual([text, args, code]);
-    if (code === 4)
-      expect(ended.stdout + ended.stderr).toContain("6 of the 10 records of domain/s.example would be removed");
+    if (code === 4) expect(ended.stdout + ended.stderr).toContain("6 of the 10 records of domain/s.example");
+  }
+});
+
+test("what is left out needs its consent before additions make it few of many", async () => {
+  const names = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
+  const record = (name: string, target = "192.0.2.1") => ({ type: "A", name, target });
+  const zone = {
+    domain: "s.example",
+    soa_email: "h@s.example",
+    tags: ["tenon:me"],
+    records: names("old", 12).map((name) => record(name)),
+  };
+  const subnets = (name: string, count: number, from: number) =>
+    names(name, count).map((label, index) => ({ label, ipv4: `10.0.${from + index}.0/24` }));
+  const vpc = { label: "net", region: "us-east", description: "[tenon:me]", subnets: subnets("old", 3, 0) };
+  const manifest = (added: number): string => {
+    const domain = { domain: zone.domain, type: "master", soa_email: zone.soa_email };
+    const records = names("new", added).map((name) => record(name, "192.0.2.2"));
+    const net = { label: "net", region: "us-east", subnets: subnets("new", added, 100) };
+    return JSON.stringify({ tenon: 1, owner: "me", domains: [{ ...domain, records }], vpcs: [net] });
+  };
+  for (const [added, args, code] of [
+    [60, [], 4],
+    [60, ["--never-destroy"], 4],
+    [60, ["--target", "domain/s.example/new*", "--target", "vpc/net/subnet/new*"], 4],
+    [60, ["--exclude", "**/old*"], 4],
+    [60, ["--never-destroy", "--allow", "bulk=domain/s.example", "--allow", "bulk=vpc/net"], 0],
+    // They are still many of all: what goes later needs its consent then.
+    [2, ["--never-destroy"], 0],
+    [2, [], 4],
+  ] as const) {
+    const service = await emulator({ seed: { domains: [zone], vpcs: [vpc] } as never });
+    const cwd = await folder({ "tenon.yaml": manifest(added) });
+    const ended = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
+    expect([added, args, ended.code]).toEqual([added, args, code]);
+    if (code === 0) continue;
+    const said = (ended.stdout + ended.stderr).replace(/\s+/g, " ");
+    expect(said).toContain("bulk=vpc/net");
+    const removed = "12 of the 12 records of domain/s.example";
+    const few = `a whole run would remove ${removed}, which beside what this one adds would be few of many`;
+    expect(said).toContain(args.length === 0 ? `${removed} would be removed` : few);
+    expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   }
 });
