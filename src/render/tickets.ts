@@ -67,37 +67,34 @@ export interface ThreadOptions extends TextOptions {
 /** Lines of one text that are shown, unless all is asked for. */
 const MAX_TEXT_LINES = 200;
 
-/** The ticket and the replies to it, the oldest first. Newline-terminated. */
-export function renderTicket(ticket: Ticket, replies: readonly TicketReply[], options: ThreadOptions): string {
+/** The ticket and the replies to it, the oldest first, in parts: together they may have hundreds of megabytes. Each is newline-terminated. */
+export function* renderTicket(
+  ticket: Ticket,
+  replies: readonly TicketReply[],
+  options: ThreadOptions,
+): Generator<string> {
   const paint = createPaint(options.colour);
   const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
   const { last } = options;
   const shown = last === null ? replies : replies.slice(Math.max(0, replies.length - last));
   const left = replies.length - shown.length;
   const body = (text: string) => textLines(text, width, last === null ? Number.POSITIVE_INFINITY : MAX_TEXT_LINES);
+  const part = (lines: readonly string[]) => `${lines.join("\n")}\n`;
   // Blanks at the place where a line is broken would move the rest of it.
   const summary = shortened(escapeText(ticket.summary).replace(/ +/g, " "), MAX_SUMMARY_COLUMNS);
   const title = `Ticket ${ticket.id} (${cell(ticket.status)}): ${summary}`;
   const [head = "", ...further] = folded(title, width - HANGING_COLUMNS, " ".repeat(HANGING_COLUMNS));
   const opened = paint.bold(headingOf("opened", ticket.opened_by, ticket.opened));
-  const are = `earlier ${left === 1 ? "reply is" : "replies are"} not shown`;
-  const rest = `... ${left.toLocaleString("en")} ${are}: --all shows the whole thread`;
-  const messages = shown.map(({ created, created_by, description, from_linode }) => {
+  const titleLines = [head.trimStart(), ...further].map(paint.bold);
+  yield part([...titleLines, ...factsOf(ticket, replies, width), "", opened, ...body(ticket.description)]);
+  if (left > 0) {
+    const are = `earlier ${left === 1 ? "reply is" : "replies are"} not shown`;
+    yield part(["", ...wrap(`... ${left.toLocaleString("en")} ${are}: --all shows the whole thread`, width, 0)]);
+  }
+  for (const { created, created_by, description, from_linode } of shown) {
     const heading = headingOf(from_linode ? "the operator's reply" : "reply", created_by, created);
-    return ["", from_linode ? paint.warn(`>> ${heading}`) : paint.bold(heading), ...body(description)];
-  });
-  const blocks = [
-    [
-      ...[head.trimStart(), ...further].map(paint.bold),
-      ...factsOf(ticket, replies, width),
-      "",
-      opened,
-      ...body(ticket.description),
-    ],
-    left > 0 ? ["", ...wrap(rest, width, 0)] : [],
-    ...messages,
-  ];
-  return `${blocks.flat().join("\n")}\n`;
+    yield part(["", from_linode ? paint.warn(`>> ${heading}`) : paint.bold(heading), ...body(description)]);
+  }
 }
 
 function factsOf(ticket: Ticket, replies: readonly TicketReply[], width: number): string[] {

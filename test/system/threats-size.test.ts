@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { oddService } from "../cli/odd-service.ts";
 import { emulator, ended, envOf, folder, run, start } from "../cli/run.ts";
 import { startAsked } from "../support/scripted-asked.ts";
 import { framed, rawRecord, soa } from "../support/scripted-nameserver.ts";
@@ -323,3 +324,32 @@ test("three million questions of 0.6 MB of manifest to sixteen silent name serve
   expect([whole.code, whole.stderr.match(/unexpected: |heap/)]).toEqual([1, null]);
   expect(whole.stdout.replace(/\s+/g, " ")).toMatch(counted);
 }, 240_000);
+
+test("a ticket with two answers of sixty megabytes of line breaks is shown in full, a reply at a time", async () => {
+  const REPLIES = 1_000;
+  const BREAKS = 60_000;
+  const about = { created: "2026-01-01T00:00:00", created_by: "x", from_linode: false };
+  const description = `a${"\n".repeat(BREAKS)}b`;
+  const service = await oddService(({ url = "" }, response) => {
+    const { pathname, searchParams } = new URL(url, "http://localhost");
+    response.setHeader("content-type", "application/json");
+    if (!pathname.endsWith("/replies"))
+      return void response.end('{"id":5,"summary":"s","description":"d","status":"open"}');
+    const [page, size] = [Number(searchParams.get("page") ?? 1), Number(searchParams.get("page_size") ?? 100)];
+    const data = Array.from({ length: size }, (_, index) => ({
+      id: (page - 1) * size + index + 1,
+      ...about,
+      description,
+    }));
+    response.end(JSON.stringify({ data, page, pages: REPLIES / size, results: REPLIES }));
+  });
+  const env = { ...envOf(service), NODE_OPTIONS: "--max-old-space-size=512" };
+  const child = start(["ticket", "show", "5", "--all"], { cwd: await folder({}), env });
+  let breaks = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    for (const byte of chunk) if (byte === 0x0a) breaks += 1;
+  });
+  const [code] = await once(child, "close");
+  expect(code).toBe(0);
+  expect(breaks).toBeGreaterThan(REPLIES * BREAKS);
+});

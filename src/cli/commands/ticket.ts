@@ -115,8 +115,11 @@ function show(terminal: Terminal, id: number, flags: ShowFlags): Promise<ExitCod
     const replies = await readReplies(api, id, signal);
     if (!replies.ok) return sayUnread(terminal, replies);
     const last = flags.all === true ? null : (flags.last ?? DEFAULT_REPLIES);
-    const text = renderTicket(ticket.value, replies.value, { ...terminal.results, last });
-    print(terminal, flags, text, { ticket: ticket.value, replies: replies.value });
+    if (flags.format === "json") {
+      terminal.print(renderTicketJson({ ticket: ticket.value, replies: replies.value }));
+      return EXIT.done;
+    }
+    for (const part of renderTicket(ticket.value, replies.value, { ...terminal.results, last })) terminal.print(part);
     return EXIT.done;
   });
 }
