@@ -246,3 +246,8 @@ export interface Drift {
 export function hasDrift({ summary }: Drift): boolean {
   return summary.changed + summary.missing + summary.unexpected > 0;
 }
+
+/** Whether an NS record at the apex changes. Only records have NS as their `type`, so the kind need not be checked. */
+export function isApexNameserver({ action, before, after }: Change): boolean {
+  return action !== "no-op" && [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
+}

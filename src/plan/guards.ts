@@ -4,7 +4,7 @@
  */
 
 import { asciiAddress, compileAddressGlob, isAscii } from "../dns/unicode.ts";
-import type { Change } from "../model/change.ts";
+import { type Change, isApexNameserver } from "../model/change.ts";
 import type { Consent, ConsentRule } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -156,7 +156,7 @@ interface WholePlan {
 /**
  * Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. A narrowed run that removes any of
  * them is judged by the whole plan, and one that leaves deletions out by the plan with them: many runs that remove one each would otherwise
- * remove all. So is one that removes none, but adds so many that what it leaves out would no longer be many of them.
+ * remove all. So is one after which what it leaves out would need no consent: it adds so many that those would be few of them, or turns the domain off.
  */
 function contentGuards(
   changes: readonly Change[],
@@ -168,15 +168,14 @@ function contentGuards(
   const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
   // `address === root` would miss a renamed object that a narrowed run leaves alone: its address is the old name, its root the new one.
   const isRoot = ({ kind }: Change) => byRootKind.has(kind);
-  const withinOf = (all: readonly Change[]) =>
-    groupBy(
+  const byRoot = (all: readonly Change[]) => ({
+    roots: new Map(all.flatMap((change) => (isRoot(change) ? [[change.root, change]] : []))),
+    within: groupBy(
       all.filter((change) => !isRoot(change)),
       ({ root }) => root,
-    );
-  const within = withinOf(changes);
-  const rootsOf = (all: readonly Change[]) =>
-    new Map(all.flatMap((change) => (isRoot(change) ? [[change.root, change]] : [])));
-  const byRoot = (of: readonly Change[]) => ({ roots: rootsOf(of), within: withinOf(of) });
+    ),
+  });
+  const { within } = byRoot(changes);
   const withoutRemovals = byRoot(whole.changes);
   const withRemovals = whole.withRemovals === whole.changes ? withoutRemovals : byRoot(whole.withRemovals);
   return changes
@@ -187,21 +186,37 @@ function contentGuards(
       const adopts = owner !== null && change.part !== true && change.before?.["owner"] === null;
       const lossesOf = (own: Change, all: readonly Change[] = [], asAdoption = adopts): readonly Loss[] =>
         byRootKind.get(kind)?.losses?.(own, all, asAdoption) ?? [];
-      const own = within.get(root);
+      const wholeOf = (of: typeof withRemovals) => lossesOf(of.roots.get(root) ?? change, of.within.get(root));
+      const own = within.get(root) ?? [];
       const losses = lossesOf(change, own);
       // An adoption asks for the least loss; one that leaves what is in the object to a later run asks as well.
       const removes = lossesOf(change, own, true).some(({ count }) => count !== null);
-      const bulkOf = ({ roots, within: all }: typeof withRemovals, more: readonly Change[] = []) =>
-        lossesOf(roots.get(root) ?? change, [...(all.get(root) ?? []), ...more]).filter(({ rule }) => rule === "bulk");
-      const added = (own ?? []).flatMap((each): Change[] =>
-        each.action === "create" && each.blocked === null ? [{ ...each, action: "no-op", before: each.after }] : [],
-      );
-      const spares = () => added.length > 0 && bulkOf(withRemovals, added).length === 0;
-      const judged = removes || spares() ? withRemovals : adopts && change.action === "update" ? withoutRemovals : null;
-      const bulk = judged === null ? [] : bulkOf(judged);
-      const all = bulk.length === 0 ? losses : [...bulk, ...losses.filter(({ rule }) => rule !== "bulk")];
-      return all.map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
+      const judged = removes ? withRemovals : adopts && change.action === "update" ? withoutRemovals : null;
+      const isBulk = ({ rule }: Loss) => rule === "bulk";
+      const bulk = judged === null ? [] : wholeOf(judged).filter(isBulk);
+      const asked = bulk.length === 0 ? losses : [...bulk, ...losses.filter((loss) => !isBulk(loss))];
+      const later = afterRun(change, own, withRemovals.roots.get(root) ?? change);
+      const askedLater = lossesOf(later.root, [...(withRemovals.within.get(root) ?? []), ...later.added]);
+      const has = (all: readonly Loss[], { rule }: Loss) => all.some((loss) => loss.rule === rule);
+      const spared = wholeOf(withRemovals).filter((loss) => !has(asked, loss) && !has(askedLater, loss));
+      return [...asked, ...spared].map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });
+}
+
+/** What a whole run would find of a root once this one has changed it and has added what it adds. */
+function afterRun(
+  { action, blocked, after }: Change,
+  own: readonly Change[],
+  root: Change,
+): { readonly root: Change; readonly added: readonly Change[] } {
+  return {
+    root: action === "update" && blocked === null ? { ...root, before: after } : root,
+    added: own.flatMap((change) =>
+      change.action === "create" && change.blocked === null
+        ? [{ ...change, action: "no-op", before: change.after }]
+        : [],
+    ),
+  };
 }
 
 /** Whether there is consent for the rule and the address. */
@@ -290,9 +305,4 @@ export function guardKeysOf(change: Change, kinds: Kinds): string[] {
   }
   if (isApexNameserver(change)) keys.push(guardKey({ rule: "ns", address: root }));
   return keys;
-}
-
-/** Only records have NS as their `type`, so the kind need not be checked. */
-function isApexNameserver({ before, after }: Change): boolean {
-  return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
 }

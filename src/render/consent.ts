@@ -1,6 +1,6 @@
 /** Guards as text: what a change would do, and exactly what to write to consent to it. */
 
-import type { Change } from "../model/change.ts";
+import { type Change, isApexNameserver } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
 import { type Guard, isNarrowed, type Plan } from "../model/plan.ts";
@@ -32,7 +32,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
         ? `${address} would no longer be shared, and ${contentsOf(guard, kinds)} of it that others may have made would be left undeclared or changed`
         : bulkText(guard, of, kinds);
     case "ns":
-      return `the NS records at the apex of ${address} would change`;
+      return nameserversText(guard, of);
     case "protect": {
       const around = aroundOf(guard, kinds);
       // An object within a network or zone that is no longer declared is protected by the `protect` of that network or zone.
@@ -45,6 +45,21 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
   }
 }
 
+/** A run that leaves them out, but turns the domain off, is asked for what a whole one would change. */
+function nameserversText({ address }: Guard, { changes, inputs }: AskedOf): string {
+  const records = `the NS records at the apex of ${escapeText(address)}`;
+  const isOwn = changes.some(
+    (change) => change.root === address && change.blocked === null && isApexNameserver(change),
+  );
+  return isOwn || !leavesOut(inputs)
+    ? `${records} would change`
+    : `a whole run would change ${records}, which needs no consent once this one has disabled the domain`;
+}
+
+function leavesOut(inputs: Plan["inputs"]): boolean {
+  return isNarrowed(inputs) || inputs.neverDestroy;
+}
+
 /** A narrowed run, and one that leaves deletions out, is judged by what a whole one would remove. */
 function bulkText(guard: Guard, { changes, inputs }: AskedOf, kinds: Kinds): string {
   const losses = `${lossText(guard, kinds)} of ${escapeText(guard.address)}`;
@@ -52,8 +67,7 @@ function bulkText(guard: Guard, { changes, inputs }: AskedOf, kinds: Kinds): str
     const isWithin = root === guard.address && address !== root && blocked === null;
     return isWithin && (action === "delete" || labels.includes("rename"));
   });
-  const leavesOut = (isNarrowed(inputs) || inputs.neverDestroy) && own.length < (guard.count ?? 0);
-  if (!leavesOut) return `${losses} would be removed`;
+  if (!leavesOut(inputs) || own.length >= (guard.count ?? 0)) return `${losses} would be removed`;
   return own.length === 0
     ? `a whole run would remove ${losses}, which beside what this one adds would be few of many`
     : `a whole run would remove ${losses}, and this one removes ${own.length}`;

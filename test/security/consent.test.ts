@@ -513,3 +513,25 @@ test("what is left out needs its consent before additions make it few of many", 
     expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   }
 });
+
+test("NS records that a run leaves out need their consent before it turns the domain off", async () => {
+  const apex = (target: string) => ({ type: "NS", name: "", target });
+  const zone = { domain: "s.example", soa_email: "h@s.example", tags: ["tenon:me"], records: [apex("ns1.a.example")] };
+  const manifest = (target: string): string => {
+    const domain = { domain: zone.domain, type: "master", status: "disabled", soa_email: zone.soa_email };
+    return JSON.stringify({ tenon: 1, owner: "me", domains: [{ ...domain, records: [apex(target)] }] });
+  };
+  const later = "a whole run would change the NS records at the apex of domain/s.example, which needs no consent once";
+  for (const [target, args, code, said] of [
+    ["ns1.evil.example.", [], 4, "the NS records at the apex of domain/s.example would change"],
+    ["ns1.evil.example.", ["--exclude", "domain/s.example/*"], 4, later],
+    ["ns1.evil.example.", ["--exclude", "domain/s.example/*", "--allow", "ns=domain/s.example"], 0, "1 changed"],
+    ["ns1.a.example.", ["--exclude", "domain/s.example/*"], 0, "1 changed"],
+  ] as const) {
+    const service = await emulator({ seed: { domains: [zone] } as never });
+    const cwd = await folder({ "tenon.yaml": manifest(target) });
+    const { code: ended, stdout, stderr } = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
+    expect([args, ended, (stdout + stderr).replace(/\s+/g, " ")]).toEqual([args, code, expect.stringContaining(said)]);
+    if (code === 4) expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  }
+});

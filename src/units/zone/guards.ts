@@ -1,6 +1,6 @@
 /** What a zone that stays may lose only with consent: many of its records at once, or the name servers at its apex. */
 
-import type { Change, ComparedResource } from "../../model/change.ts";
+import { type Change, type ComparedResource, isApexNameserver } from "../../model/change.ts";
 import type { Json, Values } from "../../model/resource.ts";
 import type { Loss } from "../../model/unit.ts";
 import { isBulk } from "../bulk.ts";
@@ -58,12 +58,6 @@ function questionOf(values: Values, type: Json | undefined): string {
 
 function lossOfNameservers(domain: Change, records: readonly Change[]): Loss[] {
   if (domain.before?.["status"] !== "active") return [];
-  const touches = records.some(
-    (record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record),
-  );
+  const touches = records.some((record) => record.blocked === null && isApexNameserver(record));
   return touches ? [{ rule: "ns", count: null, of: null }] : [];
-}
-
-function isApexNameserver({ before, after }: Change): boolean {
-  return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
 }
