@@ -2,7 +2,7 @@
 
 import { type ApiError, type FailureType, MAX_TEXT_CHARACTERS, type Method } from "../model/api.ts";
 import { isJsonObject, type Json } from "../model/resource.ts";
-import { isLongerThan, isPlain, UNSAFE } from "../model/text.ts";
+import { countEscaped, isLongerThan } from "../model/text.ts";
 import {
   ABORTED,
   ADMISSION_OVER,
@@ -209,10 +209,7 @@ const UNSAFE_CHARACTER_WEIGHT = 64;
 
 /** The length of a text, in which characters that must be escaped count more. */
 function weightOf(text: string): number {
-  if (isPlain(text)) return text.length;
-  let unsafe = 0;
-  for (const _ of text.matchAll(UNSAFE)) unsafe += 1;
-  return text.length + (UNSAFE_CHARACTER_WEIGHT - 1) * unsafe;
+  return text.length + (UNSAFE_CHARACTER_WEIGHT - 1) * countEscaped(text);
 }
 
 function isPage(body: Json): boolean {

@@ -7,6 +7,7 @@ import type { Consent, ConsentRule, Declared, Desired, IgnorePattern, Removed } 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { mapKey } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
+import { isPlain } from "../model/text.ts";
 import type { LoadContext, WithEntry } from "../model/unit.ts";
 import { MAX_CONSENTS, tooLongIgnore } from "./limits.ts";
 import type { Places } from "./positions.ts";
@@ -163,7 +164,10 @@ export function lintOff(root: JsonObject): readonly string[] {
 function lintOffSpans(root: JsonObject, { places }: AssembleContext): ReadonlyMap<string, Span> {
   const off = isJsonObject(root["lint"]) ? root["lint"]["off"] : undefined;
   if (!Array.isArray(off)) return new Map();
-  return new Map(off.map((code: Json, index) => [String(code), places.span(off, index)]));
+  const spans = off.flatMap((code: Json, index) =>
+    typeof code === "string" ? [[code, places.span(off, index)] as const] : [],
+  );
+  return new Map(spans);
 }
 
 function textOrNull(value: Json | undefined): string | null {
@@ -172,24 +176,45 @@ function textOrNull(value: Json | undefined): string | null {
 
 // Arranging diagnostics: in the order of the files, each problem once.
 
+/** Of each text of a diagnostic: a name or a value may be of any length. */
+const MAX_MESSAGE_CHARACTERS = 4_000;
+/** Of the texts of all diagnostics, of which JSON escapes what is not ASCII. */
+const MAX_LISTED_CHARACTERS: number = 64 * 1024 * 1024;
+const ESCAPED_CHARACTERS = 6;
+
 /**
  * Through a record set or a list of names, one place can be wrong for many domains. Only its first diagnostic is kept; the others are
- * counted.
+ * counted. So are those for which there is no room.
  */
 export class Findings {
   readonly #groups: Map<string, Group> = new Map();
+  readonly #maxCharacters: number;
+  #characters = 0;
+  #unlisted = 0;
   #hasErrors = false;
 
-  add(diagnostic: Diagnostic): void {
-    const { span, code, summary } = diagnostic;
+  constructor(maxCharacters: number = MAX_LISTED_CHARACTERS) {
+    this.#maxCharacters = maxCharacters;
+  }
+
+  add(whole: Diagnostic): void {
+    if (whole.severity === "error") this.#hasErrors = true;
+    const diagnostic = bounded(whole);
+    const { code, summary, detail, fix = "", span } = diagnostic;
     const key =
       span === undefined
         ? `${this.#groups.size}`
         : mapKey(JSON.stringify([code, summary, span.file, span.start, span.end]));
     const group = this.#groups.get(key);
-    if (group === undefined) this.#groups.set(key, { first: diagnostic, others: 0 });
-    else group.others += 1;
-    if (diagnostic.severity === "error") this.#hasErrors = true;
+    if (group !== undefined) {
+      group.others += 1;
+      return;
+    }
+    for (const text of [summary, detail, fix]) {
+      this.#characters += text.length * (isPlain(text) ? 1 : ESCAPED_CHARACTERS);
+    }
+    if (this.#characters > this.#maxCharacters) this.#unlisted += 1;
+    else this.#groups.set(key, { first: diagnostic, others: 0 });
   }
 
   get hasErrors(): boolean {
@@ -197,8 +222,29 @@ export class Findings {
   }
 
   groups(): readonly Group[] {
-    return [...this.#groups.values()];
+    const groups = [...this.#groups.values()];
+    if (this.#unlisted === 0) return groups;
+    return [...groups, { first: notListed(this.#unlisted, this.#hasErrors ? "error" : "warning"), others: 0 }];
   }
+}
+
+/** A correction that is so long is left out. */
+function bounded(diagnostic: Diagnostic): Diagnostic {
+  const { summary, detail, fix = "", corrections: _, ...rest } = diagnostic;
+  if ([summary, detail, fix].every((text) => text.length <= MAX_MESSAGE_CHARACTERS)) return diagnostic;
+  const cut = (text: string) =>
+    text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
+  return { ...rest, summary: cut(summary), detail: cut(detail), ...(fix === "" ? {} : { fix: cut(fix) }) };
+}
+
+function notListed(count: number, severity: Diagnostic["severity"]): Diagnostic {
+  return {
+    code: "not-listed",
+    severity,
+    summary: `${count.toLocaleString("en")} more problems are not listed`,
+    detail: `The others take ${MAX_LISTED_CHARACTERS / 1024 ** 2} MiB of text.`,
+    fix: "Mend those first.",
+  };
 }
 
 interface Group {

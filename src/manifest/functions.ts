@@ -4,7 +4,7 @@ import { readNetwork } from "../dns/ip.ts";
 import { cidrSubnet, IPV4_BITS } from "../dns/ipv4-range.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/resource.ts";
-import { nearest } from "../model/text.ts";
+import { nearest, shortened } from "../model/text.ts";
 
 export type CallProblem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
@@ -140,8 +140,6 @@ class Evaluation {
   }
 }
 
-/** A variable, or an argument, may be of any length. */
-const MAX_SHOWN_CHARACTERS = 60;
 /** Longer than any network or number: nothing more is looked at, for thousands of calls may get one variable of megabytes. */
 const MAX_ARGUMENT_CHARACTERS = 64;
 
@@ -149,14 +147,10 @@ const MAX_ARGUMENT_CHARACTERS = 64;
 const written: WeakMap<object, string> = new WeakMap();
 
 function shown(value: Json): string {
-  if (typeof value !== "object" || value === null) return shortened(String(value));
-  const text = written.get(value) ?? shortened(JSON.stringify(value));
+  if (typeof value !== "object" || value === null) return `\`${shortened(String(value))}\``;
+  const text = written.get(value) ?? `\`${shortened(JSON.stringify(value))}\``;
   written.set(value, text);
   return text;
-}
-
-function shortened(text: string): string {
-  return `\`${text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}\``;
 }
 
 function unexpected({ type, text }: Token): CallProblem {

@@ -2,6 +2,7 @@
 
 import { type Correction, type Diagnostic, type Sources, type Span, suggest } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
+import { shortened } from "../model/text.ts";
 import { evaluateCall, isCall, type Part } from "./functions.ts";
 import { type Budget, MAX_REPORTED_REFERENCES } from "./limits.ts";
 import { newMapping, type Places } from "./positions.ts";
@@ -133,9 +134,10 @@ class Interpolation {
       this.#known ??= [...variables.keys()];
       const known = this.#known;
       const { fix: meant, corrections = [] } = suggest(name, known);
-      const fix = meant || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
-      const detail = `\`${name}\` is not declared under \`variables\` in the root file.`;
-      const summary = `unknown variable \`${name}\``;
+      const shown = shortened(name);
+      const fix = meant || `Declare it in the root file: \`variables: { ${shown}: {} }\`.`;
+      const detail = `\`${shown}\` is not declared under \`variables\` in the root file.`;
+      const summary = `unknown variable \`${shown}\``;
       this.#report(
         container,
         key,
@@ -184,7 +186,7 @@ function within(span: Span, match: string, { start, end }: Part, sources: Source
 function unknownReference(match: string, closed: boolean): Problem {
   return {
     code: "unknown-reference",
-    summary: closed ? `unknown reference ${match}` : "a reference is not closed",
+    summary: closed ? `unknown reference ${shortened(match)}` : "a reference is not closed",
     detail: "References are ${var.name}, ${cidrsubnet(…)} and, in domains and record sets, ${zone}.",
     fix: "Write $${ if the text itself has ${ in it.",
   };
@@ -202,9 +204,9 @@ function zoneOutside(): Problem {
 function notText(reference: string): Problem {
   return {
     code: "wrong-type",
-    summary: `${reference} is not text`,
+    summary: `${shortened(reference)} is not text`,
     detail: "A variable that holds a list or a mapping must be the whole value; it cannot stand within text.",
-    fix: `Let the value be \${${reference}} and nothing else.`,
+    fix: `Let the value be \${${shortened(reference)}} and nothing else.`,
   };
 }
 

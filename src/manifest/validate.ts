@@ -5,7 +5,7 @@ import { compiledSchema } from "../files/schemas.ts";
 import { type Correction, type Diagnostic, suggest } from "../model/diagnostic.ts";
 import { mapKey } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { nearest } from "../model/text.ts";
+import { nearest, shortened } from "../model/text.ts";
 import type { EntryViolation } from "../model/unit.ts";
 import { homesOf, keysAt, type SuggestedValue, suggestValue, withSpace, wordOfOthers } from "./corrections.ts";
 import { Places } from "./positions.ts";
@@ -587,10 +587,6 @@ function choose(word: string, allowed: readonly string[]): Pick<Diagnostic, "fix
   return { fix: fix || "Correct the value.", ...rest };
 }
 
-/** Longer values are cut in messages: the source line is shown anyway. */
-const MAX_SHOWN_CHARACTERS = 60;
-
 function shown(value: Json): string {
-  const text = typeof value === "number" ? String(value) : JSON.stringify(value);
-  return `\`${text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}\``;
+  return `\`${shortened(typeof value === "number" ? String(value) : JSON.stringify(value))}\``;
 }

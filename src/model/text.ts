@@ -302,6 +302,14 @@ export function isOneEdit(one: string, other: string): boolean {
   return a !== "" && (isSwapped || a.slice(1) === b.slice(1));
 }
 
+/** Of a name or a value in a message: the source line is shown anyway. */
+const MAX_SHOWN_CHARACTERS = 60;
+
+/** A name or a value, which may have any length, as a message shows it. */
+export function shortened(text: string): string {
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+}
+
 /** `` `a`, `b` and 3,990 more ``. */
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_LISTED_NAMES).map((name) => `\`${name}\``);
@@ -340,6 +348,18 @@ export function jsonText(value: object | string | number | boolean | null | unde
 /** A JSON text with what is not plainly visible as escapes. */
 export function visibleJson(json: string): string {
   return isPlain(json) ? json : json.replace(UNSAFE, escapedCharacter);
+}
+
+/** Line breaks may stand between values. */
+const UNSAFE_WITHIN_LINES: RegExp = new RegExp(`(?!\\n)(?:${UNSAFE.source})`, "gu");
+
+/** How many characters of a JSON text are not plainly visible, or are written as `\\u`. What shows them takes several characters for each. */
+export function countEscaped(json: string): number {
+  let count = 0;
+  for (let at = json.indexOf("\\u"); at !== -1; at = json.indexOf("\\u", at + 2)) count += 1;
+  if (!/[^\x20-\x7e\n]/.test(json)) return count;
+  for (const _ of json.matchAll(UNSAFE_WITHIN_LINES)) count += 1;
+  return count;
 }
 
 /** Whether a text is printable ASCII: most are, and finding that out takes a fraction of a search for what is not. */

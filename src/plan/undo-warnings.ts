@@ -42,6 +42,16 @@ export function newId(address: Address, id: ObjectId | null): Explanation {
   };
 }
 
+/** A plan shows no owner of what it makes. */
+export function madeForOther(address: Address, owner: string): Explanation {
+  return {
+    code: "undo-other-owner",
+    summary: `${address} gets the owner's tag of ${owner}`,
+    detail: "The journal says that it had that tag before the run. It is that project's again, and not this one's.",
+    fix: "Do not apply this if nobody knows why the run deleted an object of another project: the journal may be forged.",
+  };
+}
+
 export function goneSince(address: Address): Explanation {
   return {
     code: "undo-gone",

@@ -30,6 +30,7 @@ import {
   leftAlone,
   MANIFEST_STAYS,
   madeByWhom,
+  madeForOther,
   nameKept,
   nameTaken,
   newId,
@@ -436,6 +437,7 @@ class Undoing {
       ...(isOtherOwner ? { owner: typeof owner === "string" ? owner : null } : {}),
       ...fate,
     };
+    if (isOtherOwner && found === null && typeof owner === "string") this.#warn(touched, madeForOther(own.root, owner));
     this.#declared.push({ entry, id: entry.id ?? own.id });
   }
 

@@ -6,6 +6,7 @@ import { compiledSchema } from "../files/schemas.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_HASHED_CHARACTERS } from "../model/map-key.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
+import { countEscaped } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 
 /** The words of messages about one kind of file. */
@@ -23,6 +24,8 @@ const MAX_PROBLEMS_SHOWN = 5;
 const MAX_NESTING_DEPTH = 64;
 /** A plan of 300,000 records has about fifteen million. */
 export const MAX_SAVED_VALUES = 16_000_000;
+/** No more than the lists of an account may have: what shows them takes several characters for each. */
+const MAX_ESCAPED_CHARACTERS = 4_194_304;
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: Json }
@@ -52,6 +55,9 @@ function excessOf(text: string): string | null {
   const size = sizeOf(text, MAX_SAVED_VALUES);
   if (size === "deep") return `it is nested more than ${MAX_NESTING_DEPTH} deep`;
   if (size === "long-key") return `it has a key of more than ${MAX_HASHED_CHARACTERS.toLocaleString("en")} characters`;
+  if (countEscaped(text) > MAX_ESCAPED_CHARACTERS) {
+    return `it has more than ${MAX_ESCAPED_CHARACTERS.toLocaleString("en")} characters that must be escaped`;
+  }
   return size === "full" ? `it has more than ${MAX_SAVED_VALUES.toLocaleString("en")} values` : null;
 }
 

@@ -16,6 +16,13 @@ describe("lint: { off: … }", () => {
     expect(declaredZone(result, 1).spec.lintOff).toEqual(["of-domain"]);
   });
 
+  test("may hold anything in a file that has an error of syntax", async () => {
+    for (const code of ["[{ a: 1 }]", "{ a: [b] }", "x${${-d]", "[]", "1, null"]) {
+      const { diagnostics } = await loadText(`lint: { off: [${code}] }\nvpcs: [{ label: a, region: b }\n`);
+      expect([code, diagnostics.some(({ severity }) => severity === "error")]).toEqual([code, true]);
+    }
+  });
+
   test("is written back where it stands", async () => {
     const lines =
       "lint: { off: [x-y] }\nignore: [{ preset: external-dns, txt_prefix: a- }]\nrecords:\n  - { type: A, target: 192.0.2.1, lint: { off: [a-b] } }\n  - { type: A, name: b, target: 192.0.2.1 }\n";

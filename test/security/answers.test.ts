@@ -183,13 +183,16 @@ test("what is read of one object before its delete is bounded, too", async () =>
 
 test("characters that must be escaped count more, so that millions of them are refused before a plan is made", async () => {
   const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east }]\n" });
-  const service = await oddService((_, response) => {
-    const vpc = (id: number) => ({ ...VPC, id, label: `v${id}`, description: "\u007f".repeat(65_000) });
-    const data = Array.from({ length: 100 }, (_value, index) => vpc(index + 1));
-    response.end(JSON.stringify({ data, page: 1, pages: 1, results: data.length }));
-  });
-  const ended = await run(["plan"], { cwd, env: { ...envOf(service), ...SMALL_HEAP } });
-  expectPlain(ended, 1, ["longer than 256 MiB altogether", "counts as 64"]);
+  for (const written of ["\u007f", "\\u007f"]) {
+    const service = await oddService((_, response) => {
+      const vpc = (id: number) => ({ ...VPC, id, label: `v${id}`, description: "~".repeat(65_000) });
+      const data = Array.from({ length: 100 }, (_value, index) => vpc(index + 1));
+      const page = JSON.stringify({ data, page: 1, pages: 1, results: data.length });
+      response.end(page.replaceAll("~", () => written));
+    });
+    const ended = await run(["plan"], { cwd, env: { ...envOf(service), ...SMALL_HEAP } });
+    expectPlain(ended, 1, ["longer than 256 MiB altogether", "counts as 64"]);
+  }
 });
 
 test("an answer that comes in chunks of one byte takes no more memory than its bytes", async () => {

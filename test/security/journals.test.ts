@@ -145,3 +145,30 @@ test("a plan file that names another file as its journal shows none of its lines
   expect(stderr).toContain("error[journal-damaged]");
   expect(stdout + stderr).not.toContain(SECRET);
 });
+
+test("an object that an undo would make again with another project's tag is named with that project", async () => {
+  const { service, cwd, host, undo } = await staged();
+  const values = { domain: "gone.example", type: "master", status: "active", soa_email: "a@a.example" };
+  const key = "domain/gone.example";
+  const text = (owner: string) =>
+    journal(
+      host,
+      [change({ key, root: key, action: "delete", id: 8, before: { ...values, owner }, after: null })],
+      null,
+    );
+  const warning = `${key} gets the owner's tag of bank`;
+  for (const [owner, args, shown] of [
+    ["bank", [], true],
+    ["bank", ["--format", "markdown"], true],
+    ["bank", ["--format", "html"], true],
+    ["bank", ["--format", "json"], true],
+    ["edge", [], false],
+  ] as const) {
+    await writeFile(join(cwd, "run.jsonl"), text(owner));
+    const { stdout, stderr } = await run(["undo", "run.jsonl", ...args], { cwd, env: envOf(service) });
+    const said = (stdout + stderr).replaceAll("&#39;", "'").replaceAll("\\", "").replace(/\s+/g, " ");
+    expect([owner, args, said.includes(warning)]).toEqual([owner, args, shown]);
+  }
+  const done = await undo(text("bank"));
+  expect([done.code, (done.stdout + done.stderr).replace(/\s+/g, " ")]).toEqual([0, expect.stringContaining(warning)]);
+});

@@ -135,16 +135,20 @@ test("a signal ends every computation at once: loading, linting, planning, showi
   }
 }, 240_000);
 
-test("plan files and snapshots of a hundred million values, or without an end to their nesting, are damaged", async () => {
+test("plan files and snapshots of a hundred million values, without an end to their nesting, or of millions of characters to escape, are damaged", async () => {
   const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: a, region: us-east }]\n" });
   const env = { ...HEAP, TENON_BASE_URL: "http://127.0.0.1:9/v4", TENON_TOKEN: "not-used" };
-  for (const [piece, words] of [
-    ["1,", "it has more than 16,000,000 values"],
-    ["{},", "it has more than 16,000,000 values"],
-    ["[", "it is nested more than 64 deep"],
-    ['{"__proto__":', "it is nested more than 64 deep"],
+  const endless = (piece: string): string => `[${piece.repeat(200_000_000 / piece.length)}`;
+  const full = (character: string): string => `["${character.repeat(5_000_000)}"]`;
+  for (const [text, words] of [
+    [() => endless("1,"), "it has more than 16,000,000 values"],
+    [() => endless("{},"), "it has more than 16,000,000 values"],
+    [() => endless("["), "it is nested more than 64 deep"],
+    [() => endless('{"__proto__":'), "it is nested more than 64 deep"],
+    [() => full("\u00ad"), "it has more than 4,194,304 characters that must be escaped"],
+    [() => full("\\u00ad"), "it has more than 4,194,304 characters that must be escaped"],
   ] as const) {
-    await writeFile(join(cwd, "hostile.json"), `[${piece.repeat(200_000_000 / piece.length)}`);
+    await writeFile(join(cwd, "hostile.json"), text());
     for (const args of [
       ["apply", "--yes", "--plan", "hostile.json"],
       ["plan", "--live", "hostile.json"],
@@ -352,4 +356,27 @@ test("a ticket with two answers of sixty megabytes of line breaks is shown in fu
   const [code] = await once(child, "close");
   expect(code).toBe(0);
   expect(breaks).toBeGreaterThan(REPLIES * BREAKS);
+});
+
+test("names of thirty thousand characters, which a thousand places repeat, are shown in part, whatever shows the errors", async () => {
+  const name = "\u00ad".repeat(30_000);
+  const places = list(1_150, (index) => `  - { label: v${index}, region: us, description: *a }\n`, "");
+  const manifest = (reference: string) => `tenon: 1\nx-a: &a "${reference}"\nvpcs:\n${places}`;
+  const env = {
+    NODE_OPTIONS: "--max-old-space-size=512",
+    TENON_BASE_URL: "http://127.0.0.1:9/v4",
+    TENON_TOKEN: "none",
+  };
+  for (const reference of [`\${var.${name}}`, `\${${name}}`, `a \${cidrsubnet(${name})}`]) {
+    const cwd = await folder({ "tenon.yaml": manifest(reference) });
+    for (const args of [
+      ["validate", "--format", "json"],
+      ["plan", "--format", "json"],
+      ["export", "--to", "octodns", "--out", "exported"],
+    ]) {
+      const { code, stdout, stderr } = await run(args, { cwd, env });
+      expect([args, code, stderr.includes("unexpected")]).toEqual([args, 3, false]);
+      expect(stdout.length + stderr.length).toBeLessThan(8_000_000);
+    }
+  }
 });
