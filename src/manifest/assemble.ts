@@ -179,7 +179,7 @@ function textOrNull(value: Json | undefined): string | null {
 /** Of each text of a diagnostic: a name or a value may be of any length. */
 const MAX_MESSAGE_CHARACTERS = 4_000;
 /** Of the texts of all diagnostics, of which JSON escapes what is not ASCII. */
-const MAX_LISTED_CHARACTERS: number = 64 * 1024 * 1024;
+const MAX_LISTED_CHARACTERS: number = 8 * 1024 * 1024;
 const ESCAPED_CHARACTERS = 6;
 
 /**

@@ -306,8 +306,8 @@ export function isOneEdit(one: string, other: string): boolean {
 const MAX_SHOWN_CHARACTERS = 60;
 
 /** A name or a value, which may have any length, as a message shows it. */
-export function shortened(text: string): string {
-  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+export function shortened(text: string, most: number = MAX_SHOWN_CHARACTERS): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** `` `a`, `b` and 3,990 more ``. */

@@ -6,7 +6,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { mapKey } from "../../model/map-key.ts";
 import type { LeftAlone } from "../../model/plan.ts";
 import { type Address, domainAddress, recordAddress, type Values } from "../../model/resource.ts";
-import { shellWord } from "../../model/text.ts";
+import { shellWord, shortened } from "../../model/text.ts";
 import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { annotationsOf } from "../common.ts";
 import { rootLabels, sharedWithOf } from "../owner-tag.ts";
@@ -347,8 +347,15 @@ function claimedBy({ first, count }: Claimants<LiveEntry>): Block {
   return { ...keptBlock(first, count), claimed: true };
 }
 
+/** Of a target, which may have 65,536 and stand in the blocks of thousands of records; of a registry they have about a hundred. */
+const MAX_KEPT_CHARACTERS = 80;
+
 function keptBlock(first: readonly LiveEntry[], count: number): Extract<Block, { type: "kept-records" }> {
-  const records = first.map(({ id, values }) => ({ id, ...values }));
+  const records = first.map(({ id, values }) => ({
+    id,
+    ...values,
+    target: shortened(values.target, MAX_KEPT_CHARACTERS),
+  }));
   return { type: "kept-records", records, ...(count > first.length ? { more: count - first.length } : {}) };
 }
 
