@@ -99,16 +99,30 @@ const KEY_TYPES: ReadonlyMap<string, string> = new Map([
   ] as const),
 ]);
 
-/** A key of another type, which somebody else has written, would fail each command of BullMQ. */
+/** Those that BullMQ counts in. */
+const COUNTERS: readonly string[] = ["id", "pc"];
+const COUNT = /^\d{1,15}$/;
+const MAX_COUNT_OCTETS = 16;
+
+/** A key of another type, or a counter that is no number, which somebody else has written, would fail each command of BullMQ. */
 async function problemOfKeys(client: Redis, { shown }: StoreAddress, prefix: string): Promise<Diagnostic | null> {
-  const keys = [...KEY_TYPES].map(([name, type]) => ({ key: `${ROOT}:${prefix}:${WAKE_UPS}:${name}`, type }));
+  const keyOf = (name: string) => `${ROOT}:${prefix}:${WAKE_UPS}:${name}`;
+  const keys = [...KEY_TYPES].map(([name, type]) => ({ key: keyOf(name), type }));
   // Whoever may not ask for types is not kept from the queue.
   const types = await Promise.all(keys.map(({ key }) => client.type(key).catch(() => "none")));
   const wrong = keys.find(({ type }, index) => types[index] !== "none" && types[index] !== type);
-  if (wrong === undefined) return null;
-  const detail = "Somebody else has written it: no command or worker can use the queue.";
-  const fix = `Delete it, for example with redis-cli del ${wrong.key}, or use another --prefix.`;
-  return unfit(`the queue at ${shown} has a key of another type: ${wrong.key}`, fix, detail);
+  const unusable = (key: string, what: string): Diagnostic => {
+    const detail = "Somebody else has written it: no command or worker can use the queue.";
+    const fix = `Delete it, for example with redis-cli del ${key}, or use another --prefix.`;
+    return unfit(`the queue at ${shown} has a ${what}: ${key}`, fix, detail);
+  };
+  if (wrong !== undefined) return unusable(wrong.key, "key of another type");
+  const counters = COUNTERS.map(keyOf);
+  const counts = await Promise.all(
+    counters.map((key) => client.getrange(key, 0, MAX_COUNT_OCTETS - 1).catch(() => "")),
+  );
+  const odd = counters.find((_, index) => counts[index] !== "" && !COUNT.test(counts[index] ?? ""));
+  return odd === undefined ? null : unusable(odd, "counter that is no number");
 }
 
 /** For connections that are opened again whenever they are lost; what is asked for meanwhile waits. */

@@ -19,8 +19,10 @@ export async function reformat(text: string, units: readonly { readonly spec: Se
   const tag = asWritten(stringifyString);
   const pass = (source: string): Pass => {
     const document = parse(source, yaml, tag);
-    // A comment in an odd place can make the library write text that it cannot read.
-    if (document.errors.length > 0 || !yaml.isMap(document.contents)) return { said: null, text: source };
+    // A comment in an odd place can make the library write text that it cannot read, and a key without a colon is one that it cannot write.
+    if (document.errors.length > 0 || !yaml.isMap(document.contents) || hasBareKey(document, yaml)) {
+      return { said: null, text: source };
+    }
     const said = canonicalContent(document, yaml);
     normaliseBlankLines(document, yaml);
     layOut(document, yaml, { sections: units.map(({ spec }) => spec), isNew: false, arrangesRecords: true });
@@ -36,6 +38,17 @@ export async function reformat(text: string, units: readonly { readonly spec: Se
   const isSame = first.said !== null && first.said === last.said && last.text === before.text;
   if (!isSame) return { ok: false, loses: "value" };
   return sameComments(plain, last.text, yaml) ? { ok: true, text: last.text } : { ok: false, loses: "comment" };
+}
+
+/** `? key`, without a value. */
+function hasBareKey(document: Document, yaml: Yaml): boolean {
+  let isFound = false;
+  yaml.visit(document, {
+    Map: (_, { flow, items }) => {
+      isFound ||= flow !== true && items.some(({ value }) => value === null);
+    },
+  });
+  return isFound;
 }
 
 /** Two passes suffice, except for comments in odd places. */

@@ -23,10 +23,23 @@ async function records(...lines: string[]): Promise<string[]> {
 }
 
 describe("the form of a manifest", () => {
+  it("of a key without a colon is that of its author", async () => {
+    for (const text of ["tenon: 1\n? \n", "tenon: 1\n? x-a\n", "tenon: 1\nx-a:\n  - ? b\n"]) {
+      expect([text, await reformat(text, units)]).toEqual([text, { ok: false, loses: "value" }]);
+    }
+    expect(await formatted("tenon: 1\nx-a: [{ b }]\n")).toContain("{ b }");
+  });
+
   it("of a key that is not plainly visible is one that a manifest may have", async () => {
-    const text = await formatted("tenon: 1\nx-a\u00a0b: 1\n");
-    expect(text).toContain('"x-a\\u00a0b": 1');
-    expect((await load(folder({ "tenon.yaml": text }))).diagnostics).toEqual([]);
+    for (const [text, key] of [
+      ["x-a\u00a0b: 1\n", '"x-a\\u00a0b": 1'],
+      ["record_sets:\n  m\ufeffail: [{ type: A, target: 192.0.2.1 }]\n", '"m\\ufeffail":'],
+    ] as const) {
+      const written = await formatted(`tenon: 1\n${text}`);
+      expect(written).toContain(key);
+      const { diagnostics } = await load(folder({ "tenon.yaml": written }));
+      expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    }
   });
 
   it("has sections and keys in a fixed order, a blank line before sections and between large entries", async () => {

@@ -188,7 +188,6 @@ test("a long text goes on in no column in which lines of Tenon's own begin, at w
     zone(`records: [{ type: A, name: www, target: ${said} }]`),
     `tenon: 1\n? ${said}\n: 1\n`,
     `tenon: 1\nallow: [{ delete: "domain/*", until: ${said} }]\n`,
-    `tenon: 1\nvpcs: [{ label: "\${var.${all}}", region: us-east }]\n`,
   ]) {
     const { stderr } = await run(["validate"], { cwd: await folder({ "tenon.yaml": manifest }) });
     expectHanging(stderr, BEGINNINGS);

@@ -53,7 +53,7 @@ test("a Redis that evicts names its policy", async () => {
   await expectRefused(server.url, [/evicts: maxmemory-policy is allkeys-lru/, /noeviction/]);
 });
 
-test("a key of BullMQ that somebody else has written as another type is named", async () => {
+test("a key of BullMQ that somebody else has written as another type, or a counter as no number, is named", async () => {
   const server = await redis();
   const client = new Redis(server.url);
   onTestFinished(() => client.disconnect());
@@ -64,6 +64,11 @@ test("a key of BullMQ that somebody else has written as another type is named", 
   ];
   await expectRefused(server.url, words);
   await client.del("tenon:fleet:wake-ups:delayed");
+  for (const value of ["x", "1e3", "9".repeat(19), "7".repeat(100_000)]) {
+    await client.set("tenon:fleet:wake-ups:id", value);
+    await expectRefused(server.url, [/has a counter that is no number: tenon:fleet:wake-ups:id/]);
+  }
+  await client.del("tenon:fleet:wake-ups:id");
   // Of what a worker and a command have written themselves each key has its type.
   const cwd = await folder(FLEET);
   const options = { cwd, env: { TENON_QUEUE: server.url } };
