@@ -396,8 +396,8 @@ class Converter {
     const { yaml } = this.#context;
     if (yaml.isScalar(node)) {
       const key = node.type === "PLAIN" ? (node.source ?? "") : String(node.value);
-      // No key of the schema has such characters, and `fmt` writes those escaped that are not plainly visible.
-      const mayBeEscaped = !isPlain(key);
+      // No key of the schema has such characters, and `fmt` writes those escaped that are not plainly visible. Control characters are for own keys.
+      const mayBeEscaped = !isPlain(key) && (key.startsWith("x-") || !/\p{Cc}/u.test(key));
       if (node.type === "QUOTE_DOUBLE" && !mayBeEscaped && isEscaped(node, key)) {
         this.#refuse(escapedKey(this.#at(node), key));
       }
