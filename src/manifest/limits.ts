@@ -44,6 +44,8 @@ const MAX_EXPANDED_CHARACTERS: number = 32 * 1024 * 1024;
  * Octets of zone files, with all that they include and generate. A file counts for each domain that names it: it is parsed for each.
  */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
+/** Of the name of an environment: a plan names those that declare an object at each object that would be pruned. */
+export const MAX_ENVIRONMENT_CHARACTERS = 100;
 /** Environments that `validate` without `--env` checks: each is a project to load and to lint. */
 export const MAX_CHECKED_ENVIRONMENTS = 100;
 /**

@@ -7,7 +7,7 @@ import { type Diagnostic, type Sources, type Span, suggest } from "../model/diag
 import type { GivenValue } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { listNames, nearest, shellWord } from "../model/text.ts";
-import { MAX_FILE_BYTES } from "./limits.ts";
+import { MAX_ENVIRONMENT_CHARACTERS, MAX_FILE_BYTES } from "./limits.ts";
 import { type ParseContext, parseFile } from "./parse.ts";
 import { newMapping, type Places } from "./positions.ts";
 import { decode } from "./read.ts";
@@ -114,6 +114,9 @@ function fromEnvironments(
   const declared = new Set(names);
   if (chosen !== null && !known.includes(chosen)) context.reportRequest(unknownEnvironment(chosen, known));
   for (const environment of known) {
+    if (environment.length > MAX_ENVIRONMENT_CHARACTERS) {
+      context.report(longEnvironment(context.places.keySpan(environments, environment)));
+    }
     const entry = environments[environment];
     const assigned = isJsonObject(entry) && isJsonObject(entry["variables"]) ? entry["variables"] : {};
     for (const name of Object.keys(assigned)) {
@@ -121,6 +124,18 @@ function fromEnvironments(
       else if (environment === chosen) take(values, name, assigned, name, context);
     }
   }
+}
+
+function longEnvironment(span: Span): Diagnostic {
+  const detail = `It has at most ${MAX_ENVIRONMENT_CHARACTERS} characters: a plan repeats it for each object.`;
+  return {
+    code: "too-long",
+    severity: "error",
+    summary: "the name of the environment is too long",
+    detail,
+    fix: "Shorten it.",
+    span,
+  };
 }
 
 /** The names that `--env` may have, in the order of the root file. */

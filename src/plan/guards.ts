@@ -186,7 +186,8 @@ function contentGuards(
       const adopts = owner !== null && change.part !== true && change.before?.["owner"] === null;
       const lossesOf = (own: Change, all: readonly Change[] = [], asAdoption = adopts): readonly Loss[] =>
         byRootKind.get(kind)?.losses?.(own, all, asAdoption) ?? [];
-      const wholeOf = (of: typeof withRemovals) => lossesOf(of.roots.get(root) ?? change, of.within.get(root));
+      const wholeOf = (of: typeof withRemovals, asAdoption = adopts) =>
+        lossesOf(of.roots.get(root) ?? change, of.within.get(root), asAdoption);
       const own = within.get(root) ?? [];
       const losses = lossesOf(change, own);
       // An adoption asks for the least loss; one that leaves what is in the object to a later run asks as well.
@@ -196,9 +197,10 @@ function contentGuards(
       const bulk = judged === null ? [] : wholeOf(judged).filter(isBulk);
       const asked = bulk.length === 0 ? losses : [...bulk, ...losses.filter((loss) => !isBulk(loss))];
       const later = afterRun(change, own, withRemovals.roots.get(root) ?? change);
-      const askedLater = lossesOf(later.root, [...(withRemovals.within.get(root) ?? []), ...later.added]);
+      // Once it is adopted it is like any other.
+      const askedLater = lossesOf(later.root, [...(withRemovals.within.get(root) ?? []), ...later.added], false);
       const has = (all: readonly Loss[], { rule }: Loss) => all.some((loss) => loss.rule === rule);
-      const spared = wholeOf(withRemovals).filter((loss) => !has(asked, loss) && !has(askedLater, loss));
+      const spared = wholeOf(withRemovals, false).filter((loss) => !has(asked, loss) && !has(askedLater, loss));
       return [...asked, ...spared].map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });
 }

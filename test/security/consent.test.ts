@@ -514,6 +514,38 @@ test("what is left out needs its consent before additions make it few of many", 
   }
 });
 
+test("an adoption that leaves deletions out, and adds so much that they would be few of many, needs the consent of any other zone", async () => {
+  const names = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
+  const record = (name: string, type = "A") => ({ type, name, target: "192.0.2.1" });
+  const live = names("n", 10).map((name) => record(name));
+  const subnets = names("s", 7).map((label, index) => ({ label, ipv4: `10.0.${index}.0/24` }));
+  const more = names("t", 4).map((label, index) => ({ label, ipv4: `10.1.${index}.0/24` }));
+  const seed = {
+    domains: [{ domain: "s.example", soa_email: "h@s.example", records: live }],
+    vpcs: [{ label: "net", region: "us-east", subnets }],
+  };
+  for (const [kept, keptSubnets, args, code] of [
+    [6, 4, [], 4],
+    [6, 4, ["--never-destroy"], 4],
+    [6, 4, ["--never-destroy", "--allow", "bulk=domain/s.example", "--allow", "bulk=vpc/net"], 0],
+    // Few of many already: the adoption alone asks for them, in its own run.
+    [9, 6, ["--never-destroy"], 0],
+  ] as const) {
+    const records = [...live.slice(0, kept), ...names("m", 5).map((name) => record(name, "TXT"))];
+    const domain = { domain: "s.example", type: "master", soa_email: "h@s.example", records };
+    const vpc = { label: "net", region: "us-east", subnets: [...subnets.slice(0, keptSubnets), ...more] };
+    const service = await emulator({ seed: seed as never });
+    const cwd = await folder({
+      "tenon.yaml": JSON.stringify({ tenon: 1, owner: "me", domains: [domain], vpcs: [vpc] }),
+    });
+    const ended = await run(["apply", "--yes", ...args], { cwd, env: envOf(service) });
+    expect([kept, args, ended.code]).toEqual([kept, args, code]);
+    if (code === 0) continue;
+    for (const address of ["domain/s.example", "vpc/net"]) expect(ended.stdout).toContain(`--allow bulk=${address}`);
+    expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  }
+});
+
 test("NS records that a run leaves out need their consent before it turns the domain off", async () => {
   const apex = (target: string) => ({ type: "NS", name: "", target });
   const zone = { domain: "s.example", soa_email: "h@s.example", tags: ["tenon:me"], records: [apex("ns1.a.example")] };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { here as run } from "../cli/here.ts";
 import { folder } from "../cli/run.ts";
 import { codes, loadText } from "../manifest/support.ts";
 import { refuse, SECRET } from "./hostile.ts";
@@ -24,4 +25,18 @@ test("a variable without a value is never filled from the environment, whatever 
     env,
   });
   for (const name of names) expect(stderr).toContain(`variable \`${name}\` has no value`);
+});
+
+test("the name of an environment, which a plan repeats for each object that another one declares, has at most a hundred characters", async () => {
+  const manifest = (name: string) =>
+    `tenon: 1\nvariables: { p: { default: b } }\nenvironments:\n  ? ${name}\n  : { variables: { p: a } }\n`;
+  for (const [length, code, said] of [
+    [100, 0, "valid"],
+    [101, 3, "error[too-long]: the name of the environment is too long\n  --> tenon.yaml:4:5"],
+    [16_200, 3, "[too-long]"],
+  ] as const) {
+    const cwd = await folder({ "tenon.yaml": manifest("e".repeat(length)) });
+    const ended = await run(["validate", "--env", "e".repeat(length)], { cwd });
+    expect([length, ended.code, ended.stdout + ended.stderr]).toEqual([length, code, expect.stringContaining(said)]);
+  }
 });
