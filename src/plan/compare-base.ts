@@ -4,7 +4,7 @@ import type { Change, ChangeOrigin } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import { mapKey } from "../model/map-key.ts";
 import type { Guard, Plan, WithdrawnChange } from "../model/plan.ts";
-import type { Address, Json } from "../model/resource.ts";
+import type { Address, Json, ObjectId } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import { isRetired } from "./environments.ts";
 import { guardKey, guardKeysOf } from "./guards.ts";
@@ -35,15 +35,16 @@ export function attributeOrigins(
 ): Plan {
   // A plan that is refused does nothing, so a change that lifts the refusal brings all that follows.
   const isHeld = !isRefused(plan) && (isRefused(before) || mayBeRefused(before, plan, hasOtherEnvironments));
+  const [idsBefore, idsNow] = [rootIdsOf(before.changes, kinds), rootIdsOf(plan.changes, kinds)];
   const pending = groupBy(
     before.changes.filter(({ action }) => action !== "no-op"),
-    effectOf,
+    (change) => effectOf(change, idsBefore),
   );
   const obstaclesBefore = new Obstacles(before, kinds);
   const obstaclesNow = new Obstacles(plan, kinds);
   const originOf = (change: Change): ChangeOrigin | null => {
     if (change.action === "no-op") return null;
-    const same = pending.get(effectOf(change))?.pop();
+    const same = pending.get(effectOf(change, idsNow))?.pop();
     if (same === undefined) return "this-change";
     const now = obstaclesNow.of(change);
     if (changed.has(change.root) && isExchanged(change, same)) return "this-change";
@@ -130,8 +131,18 @@ class Obstacles {
   }
 }
 
-function effectOf({ kind, address, previousAddress, id, action, before, after }: Change): string {
-  return mapKey(JSON.stringify([kind, address, previousAddress, id, action, ordered(before), ordered(after)]));
+/** Which live object each address of a network, zone or image means; null: one that is to be made. */
+function rootIdsOf(changes: readonly Change[], kinds: Kinds): ReadonlyMap<Address, ObjectId | null> {
+  return new Map(changes.flatMap(({ kind, root, id }) => (kinds.isRoot(kind) ? [[root, id]] : [])));
+}
+
+/** What is made in one object is not what would be made in another of its name. */
+function effectOf(
+  { kind, address, root, previousAddress, id, action, before, after }: Change,
+  rootIds: ReadonlyMap<Address, ObjectId | null>,
+): string {
+  const within = id === null ? (rootIds.get(root) ?? null) : null;
+  return mapKey(JSON.stringify([kind, address, within, previousAddress, id, action, ordered(before), ordered(after)]));
 }
 
 /** The value with its keys sorted: their order is no difference. */

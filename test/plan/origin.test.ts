@@ -56,6 +56,19 @@ describe("whose change it is", () => {
     expect(told.base?.withdrawn).toEqual([{ key: "domain/a.example/www/A", action: "update" }]);
   });
 
+  it("is this change's if it would be made in another object than at the base", () => {
+    const vpc = { label: "a", region: "x" };
+    const subnet = change("vpc/a/subnet/s", "subnet", { after: { label: "s", ipv4: "10.0.0.0/24" } });
+    const made = change("vpc/a", "vpc", { after: vpc });
+    const there = (id: number) => change("vpc/a", "vpc", { action: "no-op", id, before: vpc, after: vpc });
+    const origin = (now: typeof made, then: typeof made) =>
+      attributeOrigins(plan([now, subnet]), plan([then, subnet]), "main", new Kinds(units)).changes[1]?.origin;
+    expect(origin(there(102), made)).toBe("this-change");
+    expect(origin(there(102), there(101))).toBe("this-change");
+    expect(origin(there(101), there(101))).toBe("already-pending");
+    expect(origin(made, made)).toBe("already-pending");
+  });
+
   it.each([
     ["action", { action: "replace" as const }],
     ["id", { id: 8 }],
