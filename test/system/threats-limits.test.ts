@@ -320,7 +320,7 @@ test("the live records of a zone are read once, however many registries its patt
   ).toHaveLength(1_200);
 });
 
-test("of thousands of registry records that claim a name, twenty are listed in part for each record declared there, and the rest are counted", async () => {
+test("of thousands of registry records that claim a name, three are listed in part for each record declared there, and the rest are counted", async () => {
   const plans = async (declared: number) => {
     const live = Array.from({ length: 2_000 }, (_, index) => ({
       id: 2_000 - index,
@@ -344,8 +344,8 @@ test("of thousands of registry records that claim a name, twenty are listed in p
   expect(blocks).toHaveLength(30);
   for (const { records, more, claimed } of blocks) {
     expect({ ids: records.map(({ id }) => id), more, claimed }).toEqual({
-      ids: Array.from({ length: 20 }, (_, index) => index + 1),
-      more: 1_980,
+      ids: [1, 2, 3],
+      more: 1_997,
       claimed: true,
     });
     for (const { target } of records) expect(target).toHaveLength(81);

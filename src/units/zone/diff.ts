@@ -199,7 +199,7 @@ function domainBlock(match: ZoneMatch, kept: readonly LiveEntry[], missing: stri
   if (missing !== undefined) return { type: "clone-source-missing", domain: missing };
   const owners = match.intent === "delete" ? sharedWithOf(match.live.domain.tags) : [];
   if (owners.length > 0) return { type: "shared", owners };
-  return match.intent === "delete" && mustKeepRecords(match, kept) ? keptRecords(kept) : null;
+  return match.intent === "delete" && mustKeepRecords(match, kept) ? keptRecords(kept, MAX_LISTED_OF_DOMAIN) : null;
 }
 
 /** What a deleted zone holds. `ignored` also counts records that only the base's manifest ignores. */
@@ -305,7 +305,11 @@ function recordPair(
   const claimants = desired === null ? null : ignoredOf.claimants(desired.values);
   const clashes = desired === null ? [] : staying.conflicts(newClaims(desired.values, live?.values ?? null, zone));
   const block =
-    claimants !== null && claimants.count > 0 ? claimedBy(claimants) : clashes.length > 0 ? keptRecords(clashes) : null;
+    claimants !== null && claimants.count > 0
+      ? claimedBy(claimants)
+      : clashes.length > 0
+        ? keptRecords(clashes, MAX_LISTED)
+        : null;
   return {
     resource: {
       unit: "zone",
@@ -338,13 +342,21 @@ function hidesOthers({ name, type }: RecordValues): boolean {
   return name.startsWith("*") || (type === "NS" && name !== "");
 }
 
-function keptRecords(entries: readonly LiveEntry[]): Block {
-  return keptBlock(byId(entries).slice(0, MAX_LISTED), entries.length);
+/** Of those that keep a domain from being deleted. */
+const MAX_LISTED_OF_DOMAIN = 20;
+
+function keptRecords(entries: readonly LiveEntry[], most: number): Block {
+  return keptBlock(byId(entries).slice(0, most), entries.length);
 }
 
+/** Thousands of records of one name have the same claimants. */
+const claims: WeakMap<Claimants<LiveEntry>, Block> = new WeakMap();
+
 /** The declared record belongs to another tool, such as external-dns, as these registry records of it say. */
-function claimedBy({ first, count }: Claimants<LiveEntry>): Block {
-  return { ...keptBlock(first, count), claimed: true };
+function claimedBy(claimants: Claimants<LiveEntry>): Block {
+  const block = claims.get(claimants) ?? { ...keptBlock(claimants.first, claimants.count), claimed: true };
+  claims.set(claimants, block);
+  return block;
 }
 
 /** Of a target, which may have 65,536 and stand in the blocks of thousands of records; of a registry they have about a hundred. */

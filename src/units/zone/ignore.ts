@@ -34,8 +34,8 @@ export interface Claimants<Entry> {
   readonly count: number;
 }
 
-/** The most claimants that are listed. */
-export const MAX_LISTED = 20;
+/** Records that are listed at one that they keep from being made; external-dns has one or two for each. */
+export const MAX_LISTED = 3;
 
 /** A record's name → the registry records that claim it, as lists that are not empty. Names may share a list. */
 type RegistryLookup<Entry> = (name: string) => readonly (readonly Entry[])[];
