@@ -156,7 +156,8 @@ interface WholePlan {
 /**
  * Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. A narrowed run that removes any of
  * them is judged by the whole plan, and one that leaves deletions out by the plan with them: many runs that remove one each would otherwise
- * remove all. So is one after which what it leaves out would need no consent: it adds so many that those would be few of them, or turns the domain off.
+ * remove all. So is one after which what it leaves out would need no consent: it adds or renames so many that those would be few of them, removes values of
+ * names that keep others, or turns the domain off.
  */
 function contentGuards(
   changes: readonly Change[],
@@ -196,29 +197,37 @@ function contentGuards(
       const isBulk = ({ rule }: Loss) => rule === "bulk";
       const bulk = judged === null ? [] : wholeOf(judged).filter(isBulk);
       const asked = bulk.length === 0 ? losses : [...bulk, ...losses.filter((loss) => !isBulk(loss))];
-      const later = afterRun(change, own, withRemovals.roots.get(root) ?? change);
       // Once it is adopted it is like any other.
-      const askedLater = lossesOf(later.root, [...(withRemovals.within.get(root) ?? []), ...later.added], false);
+      const askedLater = lossesOf(
+        rootAfter(change, withRemovals.roots.get(root) ?? change),
+        withinAfter(own, withRemovals.within.get(root) ?? []),
+        false,
+      );
       const has = (all: readonly Loss[], { rule }: Loss) => all.some((loss) => loss.rule === rule);
       const spared = wholeOf(withRemovals, false).filter((loss) => !has(asked, loss) && !has(askedLater, loss));
       return [...asked, ...spared].map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });
 }
 
-/** What a whole run would find of a root once this one has changed it and has added what it adds. */
-function afterRun(
-  { action, blocked, after }: Change,
-  own: readonly Change[],
-  root: Change,
-): { readonly root: Change; readonly added: readonly Change[] } {
-  return {
-    root: action === "update" && blocked === null ? { ...root, before: after } : root,
-    added: own.flatMap((change) =>
-      change.action === "create" && change.blocked === null
-        ? [{ ...change, action: "no-op", before: change.after }]
-        : [],
-    ),
-  };
+// What a whole run would find once this one is done.
+
+function rootAfter({ action, blocked, after }: Change, root: Change): Change {
+  return action === "update" && blocked === null ? { ...root, before: after } : root;
+}
+
+/**
+ * @param own changes within a root that this run makes
+ * @param whole those that a whole run would make now
+ */
+function withinAfter(own: readonly Change[], whole: readonly Change[]): Change[] {
+  const done = own.filter(({ action, blocked }) => action !== "no-op" && blocked === null);
+  const objectOf = ({ kind, id }: Change) => `${kind} ${String(id)}`;
+  const touched = new Set(done.flatMap((change) => (change.id === null ? [] : [objectOf(change)])));
+  const left = whole.filter((change) => change.id === null || !touched.has(objectOf(change)));
+  const there = done.flatMap((change): Change[] =>
+    change.after === null ? [] : [{ ...change, action: "no-op", labels: [], before: change.after }],
+  );
+  return [...left, ...there];
 }
 
 /** Whether there is consent for the rule and the address. */
