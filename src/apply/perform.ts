@@ -7,6 +7,7 @@ import { type Answer, type ApiRequest, type Failure, isUnclear } from "../model/
 import type { Change } from "../model/change.ts";
 import type { RequestStep, Step, UploadStep, WaitStep } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { shortened } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 import { pause } from "./interrupt.ts";
 import { recover } from "./recover.ts";
@@ -119,6 +120,9 @@ function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string
   }
 }
 
+/** Of a value in a notice, which stands in report, journal and events. */
+const MAX_NOTICE_CHARACTERS = 500;
+
 /** Fields that the step leaves alone, and that are no longer what they were. */
 function changedMeanwhile(step: RequestStep, change: Change, body: JsonObject, unit: Unit): string | null {
   const { before, after } = change;
@@ -131,7 +135,8 @@ function changedMeanwhile(step: RequestStep, change: Change, body: JsonObject, u
       return isLeftAlone && !isSame(planned, readBack[field]);
     })
     .sort();
-  const texts = changed.map((field) => `${field} is ${cut(shown(readBack[field]))}, not ${cut(shown(before[field]))}`);
+  const cut = (value: Json | undefined): string => shortened(shown(value), MAX_NOTICE_CHARACTERS);
+  const texts = changed.map((field) => `${field} is ${cut(readBack[field])}, not ${cut(before[field])}`);
   return texts.length === 0 ? null : texts.join(", ");
 }
 
@@ -146,13 +151,6 @@ function asSet(value: Json | undefined): Json | undefined {
 
 function shown(value: Json | undefined): string {
   return JSON.stringify(value ?? null);
-}
-
-/** Of a value in a notice, which stands in report, journal and events. */
-const MAX_NOTICE_CHARACTERS = 500;
-
-function cut(text: string): string {
-  return text.length <= MAX_NOTICE_CHARACTERS ? text : `${text.slice(0, MAX_NOTICE_CHARACTERS)}…`;
 }
 
 // Upload: sends a file of the project to the signed URL that an earlier answer gave.

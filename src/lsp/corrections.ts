@@ -8,11 +8,9 @@ import {
   type TextEdit,
 } from "vscode-languageserver/node";
 import type { TextDocument } from "vscode-languageserver-textdocument";
+import { shortened } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { Replacement } from "./requests.ts";
-
-/** Longer texts are not put into the title of a quick fix. */
-const MAX_TITLE_CHARACTERS = 60;
 
 /**
  * @param asked the diagnostics that the editor asks about
@@ -94,8 +92,4 @@ function wordIn(text: string, word: string): number | null {
 
 function isPart(character: string | undefined): boolean {
   return character !== undefined && /[\w.-]/.test(character);
-}
-
-function shortened(text: string): string {
-  return text.length > MAX_TITLE_CHARACTERS ? `${text.slice(0, MAX_TITLE_CHARACTERS)}…` : text;
 }

@@ -7,7 +7,7 @@ import type { Consent, ConsentRule, Declared, Desired, IgnorePattern, Removed } 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { mapKey } from "../model/map-key.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
-import { isPlain } from "../model/text.ts";
+import { isPlain, shortened } from "../model/text.ts";
 import type { LoadContext, WithEntry } from "../model/unit.ts";
 import { MAX_CONSENTS, tooLongIgnore } from "./limits.ts";
 import type { Places } from "./positions.ts";
@@ -232,8 +232,7 @@ export class Findings {
 function bounded(diagnostic: Diagnostic): Diagnostic {
   const { summary, detail, fix = "", corrections: _, ...rest } = diagnostic;
   if ([summary, detail, fix].every((text) => text.length <= MAX_MESSAGE_CHARACTERS)) return diagnostic;
-  const cut = (text: string) =>
-    text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
+  const cut = (text: string) => shortened(text, MAX_MESSAGE_CHARACTERS);
   return { ...rest, summary: cut(summary), detail: cut(detail), ...(fix === "" ? {} : { fix: cut(fix) }) };
 }
 

@@ -307,7 +307,9 @@ const MAX_SHOWN_CHARACTERS = 60;
 
 /** A name or a value, which may have any length, as a message shows it. */
 export function shortened(text: string, most: number = MAX_SHOWN_CHARACTERS): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  if (text.length <= most) return text;
+  // Half of a character of two units is none.
+  return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** `` `a`, `b` and 3,990 more ``. */

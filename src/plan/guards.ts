@@ -153,11 +153,16 @@ interface WholePlan {
   readonly withRemovals: readonly Change[];
 }
 
+/** Networks, zones and images by their roots, and what is in them. */
+interface ByRoot {
+  readonly roots: ReadonlyMap<Address, Change>;
+  readonly within: ReadonlyMap<Address, readonly Change[]>;
+}
+
 /**
  * Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. A narrowed run that removes any of
  * them is judged by the whole plan, and one that leaves deletions out by the plan with them: many runs that remove one each would otherwise
- * remove all. So is one after which what it leaves out would need no consent: it adds or renames so many that those would be few of them, removes values of
- * names that keep others, or turns the domain off.
+ * remove all. So is a run that would take the consent away from what it leaves out.
  */
 function contentGuards(
   changes: readonly Change[],
@@ -169,7 +174,7 @@ function contentGuards(
   const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
   // `address === root` would miss a renamed object that a narrowed run leaves alone: its address is the old name, its root the new one.
   const isRoot = ({ kind }: Change) => byRootKind.has(kind);
-  const byRoot = (all: readonly Change[]) => ({
+  const byRoot = (all: readonly Change[]): ByRoot => ({
     roots: new Map(all.flatMap((change) => (isRoot(change) ? [[change.root, change]] : []))),
     within: groupBy(
       all.filter((change) => !isRoot(change)),
@@ -183,51 +188,50 @@ function contentGuards(
     .filter((change) => isRoot(change) && (change.action === "update" || change.action === "no-op"))
     .flatMap((change): Guard[] => {
       const { root, kind } = change;
+      const lossesOf = byRootKind.get(kind)?.losses;
+      if (lossesOf === undefined) return [];
       // Not by the label `adopt`: a run that is narrowed to parts of the object leaves the object itself as it is, without labels.
       const adopts = owner !== null && change.part !== true && change.before?.["owner"] === null;
-      const lossesOf = (own: Change, all: readonly Change[] = [], asAdoption = adopts): readonly Loss[] =>
-        byRootKind.get(kind)?.losses?.(own, all, asAdoption) ?? [];
-      const wholeOf = (of: typeof withRemovals, asAdoption = adopts) =>
-        lossesOf(of.roots.get(root) ?? change, of.within.get(root), asAdoption);
       const own = within.get(root) ?? [];
-      const losses = lossesOf(change, own);
+      const losses = lossesOf(change, own, adopts);
       // An adoption asks for the least loss; one that leaves what is in the object to a later run asks as well.
       const removes = lossesOf(change, own, true).some(({ count }) => count !== null);
       const judged = removes ? withRemovals : adopts && change.action === "update" ? withoutRemovals : null;
       const isBulk = ({ rule }: Loss) => rule === "bulk";
-      const bulk = judged === null ? [] : wholeOf(judged).filter(isBulk);
+      const bulk =
+        judged === null
+          ? []
+          : lossesOf(judged.roots.get(root) ?? change, judged.within.get(root) ?? [], adopts).filter(isBulk);
       const asked = bulk.length === 0 ? losses : [...bulk, ...losses.filter((loss) => !isBulk(loss))];
-      // Once it is adopted it is like any other.
-      const askedLater = lossesOf(
-        rootAfter(change, withRemovals.roots.get(root) ?? change),
-        withinAfter(own, withRemovals.within.get(root) ?? []),
-        false,
-      );
-      const has = (all: readonly Loss[], { rule }: Loss) => all.some((loss) => loss.rule === rule);
-      const spared = wholeOf(withRemovals, false).filter((loss) => !has(asked, loss) && !has(askedLater, loss));
+      const rules = new Set(asked.map(({ rule }) => rule));
+      const spared = sparedLosses(change, own, withRemovals, lossesOf).filter(({ rule }) => !rules.has(rule));
       return [...asked, ...spared].map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });
 }
 
-// What a whole run would find once this one is done.
-
-function rootAfter({ action, blocked, after }: Change, root: Change): Change {
-  return action === "update" && blocked === null ? { ...root, before: after } : root;
-}
-
 /**
- * @param own changes within a root that this run makes
- * @param whole those that a whole run would make now
+ * What a whole run would need consent for now, and no longer once this run is done: it adds or renames so much that the rest is few of many, or
+ * disables the domain. An object that is adopted is like any other then.
+ * @param own the changes of this run within the root
  */
-function withinAfter(own: readonly Change[], whole: readonly Change[]): Change[] {
-  const done = own.filter(({ action, blocked }) => action !== "no-op" && blocked === null);
+function sparedLosses(
+  change: Change,
+  own: readonly Change[],
+  whole: ByRoot,
+  lossesOf: NonNullable<GuardedUnit["losses"]>,
+): readonly Loss[] {
+  const [root, within] = [whole.roots.get(change.root) ?? change, whole.within.get(change.root) ?? []];
+  const isDone = ({ action, blocked }: Change) => action !== "no-op" && blocked === null;
+  const rootLater = change.action === "update" && isDone(change) ? { ...root, before: change.after } : root;
+  const done = own.filter(isDone);
   const objectOf = ({ kind, id }: Change) => `${kind} ${String(id)}`;
-  const touched = new Set(done.flatMap((change) => (change.id === null ? [] : [objectOf(change)])));
-  const left = whole.filter((change) => change.id === null || !touched.has(objectOf(change)));
-  const there = done.flatMap((change): Change[] =>
-    change.after === null ? [] : [{ ...change, action: "no-op", labels: [], before: change.after }],
+  const touched = new Set(done.flatMap((one) => (one.id === null ? [] : [objectOf(one)])));
+  const left = within.filter((one) => one.id === null || !touched.has(objectOf(one)));
+  const there = done.flatMap((one): Change[] =>
+    one.after === null ? [] : [{ ...one, action: "no-op", labels: [], before: one.after }],
   );
-  return [...left, ...there];
+  const later = new Set(lossesOf(rootLater, [...left, ...there], false).map(({ rule }) => rule));
+  return lossesOf(root, within, false).filter(({ rule }) => !later.has(rule));
 }
 
 /** Whether there is consent for the rule and the address. */

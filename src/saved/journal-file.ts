@@ -10,7 +10,7 @@ import {
 } from "../model/journal.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { ObjectId, Values } from "../model/resource.ts";
-import { groupBy, shellWord } from "../model/text.ts";
+import { groupBy, shellWord, shortened } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { validatorOf } from "./read-json.ts";
 
@@ -329,7 +329,7 @@ class Objection extends Error {
 const MAX_QUOTED_CHARACTERS = 200;
 
 function quoted(text: string): string {
-  return escapeText(text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text);
+  return escapeText(shortened(text, MAX_QUOTED_CHARACTERS));
 }
 
 function cut(span: Span): Objection {

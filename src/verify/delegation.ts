@@ -4,7 +4,7 @@ import { INTERNET_CLASS, type ResourceRecord, responseCode } from "../dns/messag
 import { relativeName } from "../dns/name.ts";
 import type { Nameserver } from "../dns/nameserver.ts";
 import type { DnsAnswer, DnsQuery, QueryResult } from "../dns/query.ts";
-import { compareText } from "../model/text.ts";
+import { compareText, shortened } from "../model/text.ts";
 import type { DelegationProblem, DelegationProblemCode } from "../model/verification.ts";
 
 /** Asks over UDP, and over TCP if that does not do. */
@@ -212,7 +212,7 @@ function compareSets(zone: string, { parent, servers, glue }: Delegation, own: O
 
 function listed(texts: readonly string[]): string {
   const [first = "", ...others] = texts.slice(0, MAX_LISTED);
-  const named = [first.length > MAX_LISTED_CHARACTERS ? `${first.slice(0, MAX_LISTED_CHARACTERS)}…` : first];
+  const named = [shortened(first, MAX_LISTED_CHARACTERS)];
   let characters = first.length;
   for (const text of others) {
     characters += text.length;

@@ -1,8 +1,11 @@
 /** Consents for what a run leaves out: narrowed, or with --never-destroy, it takes none of them away from the next one. */
 
 import { expect, test } from "vitest";
+import { guardsOf } from "../../src/plan/guards.ts";
+import { units } from "../../src/units/index.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
+import { change, record } from "../plan/changes.ts";
 
 test("a run that leaves deletions out is asked for what the whole run would remove, once it removes anything itself", async () => {
   const ten = Array.from({ length: 10 }, (_, index) => `192.0.2.${index}`);
@@ -133,6 +136,32 @@ test("names that keep a value in a run need their consent before a later one tak
     expect(ended.stdout.replace(/\s+/g, " ")).toContain("9 of the 10 records of domain/s.example");
     expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   }
+});
+
+test("values that a run takes of names that keep others count towards what a later one takes", () => {
+  const values = (name: string, last: number) => ({ type: "A", name, target: `192.0.2.${last}` });
+  const one = (name: string, last: number, action: "delete" | "no-op") => {
+    const before = values(name, last);
+    return { ...record(name, action, { before, after: action === "delete" ? null : before }), id: last };
+  };
+  const root = change({ address: "domain/a.example", action: "no-op", before: { status: "active", owner: "edge" } });
+  const kept = Array.from({ length: 9 }, (_, index) => one(`keep${index}`, 100 + index, "no-op"));
+  // Of nine records at three names this run takes two of each, and the next one the last of each: 3 of 12.
+  const goes = (last: number) => one(`h${Math.ceil(last / 3)}`, last, "delete");
+  const stays = (last: number) => one(`h${Math.ceil(last / 3)}`, last, "no-op");
+  const all = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const whole = [root, ...kept, ...all.map(goes)];
+  const own = [root, ...kept, ...all.map((last) => (last % 3 === 0 ? stays(last) : goes(last)))];
+  const policy = { goal: "apply" as const, owner: "edge", today: "2026-01-01", consents: [], maxChanges: null };
+  const protection = { addresses: new Set<string>(), takenFromProtected: new Map<string, string>() };
+  const guardsFor = (withRemovals: typeof whole) =>
+    guardsOf(own, { changes: own, withRemovals }, protection, units, policy).guards.map(({ rule, count, of }) => [
+      rule,
+      count,
+      of,
+    ]);
+  expect(guardsFor(whole)).toEqual([["bulk", 9, 18]]);
+  expect(guardsFor(own)).toEqual([]);
 });
 
 test("NS records that a run leaves out need their consent before it turns the domain off", async () => {

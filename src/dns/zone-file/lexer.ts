@@ -1,6 +1,7 @@
 /** Divides a zone file into entries of words and strings (RFC 1035, 5.1): parentheses, comments, quotes. Linear, whatever the file. */
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { shortened } from "../../model/text.ts";
 
 /** A word or a quoted string, without its quotes, with its escapes. The place includes the quotes. */
 export interface Token extends Place {
@@ -524,12 +525,9 @@ export class ZoneSyntaxError extends Error implements PlacedProblem {
   }
 }
 
-/** Longer words are cut: a file can consist of one. */
-const MAX_SHOWN_LENGTH = 60;
-
-/** A piece of the file as part of a sentence. */
+/** A piece of the file as part of a sentence: a file can consist of one word. */
 export function shown(text: string): string {
-  return text.length > MAX_SHOWN_LENGTH ? `\`${text.slice(0, MAX_SHOWN_LENGTH)}…\`` : `\`${text}\``;
+  return `\`${shortened(text)}\``;
 }
 
 // How much a zone file may ask of its reader.

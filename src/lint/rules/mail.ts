@@ -2,6 +2,7 @@
 
 import { publicKeyIn } from "../../dns/dkim.ts";
 import { absoluteName, parentOf } from "../../dns/name.ts";
+import { shortened } from "../../model/text.ts";
 import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 import { isSpfRecord } from "./spf.ts";
 
@@ -224,7 +225,9 @@ function problemOf(text: string): string | null {
   // A missing policy counts as `none` if there is an address for reports (RFC 7489, 6.6.3).
   if (tagValue(tags, "p") === null && tagValue(tags, "rua") === null) return "it has no policy, `p=`.";
   const wrong = tags.find(isWrong);
-  return wrong === undefined ? null : `\`${short(`${wrong.name}=${wrong.value}`)}\` is not a value for that tag.`;
+  return wrong === undefined
+    ? null
+    : `\`${shortened(`${wrong.name}=${wrong.value}`, MAX_SHOWN_CHARACTERS)}\` is not a value for that tag.`;
 }
 
 function isWrong({ name, value }: Tag): boolean {
@@ -254,7 +257,8 @@ export function readTags(text: string): Tags {
   const tags = new Map<string, string>();
   for (const part of parts) {
     const [, name, value = ""] = /^\s*([A-Za-z][A-Za-z0-9_]*)\s*=(.*)$/s.exec(part) ?? [];
-    if (name === undefined) return { ok: false, problem: `\`${short(part.trim())}\` is no tag with a value.` };
+    if (name === undefined)
+      return { ok: false, problem: `\`${shortened(part.trim(), MAX_SHOWN_CHARACTERS)}\` is no tag with a value.` };
     if (tags.has(name)) return { ok: false, problem: `The tag \`${name}\` is there twice.` };
     tags.set(name, value.trim());
   }
@@ -263,8 +267,4 @@ export function readTags(text: string): Tags {
 
 function tagValue(tags: readonly Tag[], name: string): string | null {
   return tags.find((tag) => tag.name === name)?.value ?? null;
-}
-
-function short(text: string): string {
-  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

@@ -304,12 +304,8 @@ function recordPair(
   const liveAddress = live === null ? null : recordAddress(root, live.values.name, live.values.type);
   const claimants = desired === null ? null : ignoredOf.claimants(desired.values);
   const clashes = desired === null ? [] : staying.conflicts(newClaims(desired.values, live?.values ?? null, zone));
-  const block =
-    claimants !== null && claimants.count > 0
-      ? claimedBy(claimants)
-      : clashes.length > 0
-        ? keptRecords(clashes, MAX_LISTED)
-        : null;
+  const clash = clashes.length > 0 ? keptRecords(clashes, MAX_LISTED) : null;
+  const block = claimants !== null && claimants.count > 0 ? claimedBy(claimants) : clash;
   return {
     resource: {
       unit: "zone",
@@ -359,7 +355,7 @@ function claimedBy(claimants: Claimants<LiveEntry>): Block {
   return block;
 }
 
-/** Of a target, which may have 65,536 and stand in the blocks of thousands of records; of a registry they have about a hundred. */
+/** Of a target, which may have 65,536 and stand in the blocks of thousands of records. That of a registry says at its beginning whose it is. */
 const MAX_KEPT_CHARACTERS = 80;
 
 function keptBlock(first: readonly LiveEntry[], count: number): Extract<Block, { type: "kept-records" }> {
