@@ -1,6 +1,6 @@
 /** `tenon import --into`: adds what is imported to a project that exists, as new files that its root file names, or to one of its manifests. */
 
-import { readFile, realpath, rm, stat } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { ChangedMeanwhile, writeWhole } from "../files/files.ts";
 import { linkText, whereLinkLeads, whereUsedLinkLeads } from "../files/paths.ts";
@@ -223,22 +223,20 @@ async function write(
   if ((await readFile(path, "utf8")).replace(/^\ufeff/, "") !== into.rootText)
     return changedMeanwhile(terminal, ROOT_FILE);
   const mode = (await stat(path)).mode & PERMISSION_BITS;
-  let isPlaced = false;
+  let takeBack = async (): Promise<void> => {};
   // New files first: a root file that names what is not there would be an error meanwhile.
   try {
-    await writeProject({ out: into.folder, files: result.files, force: false });
-    isPlaced = true;
+    takeBack = await writeProject({ out: into.folder, files: result.files, force: false });
     if (isExtended) await writeWhole(path, root, mode, into.rootText);
   } catch (error) {
-    // What this run has not placed is another's, which came first.
-    if (isPlaced) await undo(result, into);
+    await takeBack();
     if (error instanceof ChangedMeanwhile) return changedMeanwhile(terminal, ROOT_FILE);
     const summary = `cannot write to ${into.shown}: ${(error as Error).message}`;
     sayError(terminal, { code: "file-unwritable", summary, fix: "The project is as it was." });
     return EXIT.error;
   }
   return check(terminal, result, into, flags, async () => {
-    await undo(result, into);
+    await takeBack();
     if (isExtended) await restoreUnlessChanged(path, into.rootText, mode, root);
   });
 }
@@ -276,10 +274,6 @@ async function check(
 
 /** The permission bits of a mode, without the file type. */
 const PERMISSION_BITS = 0o7777;
-
-async function undo({ files }: ImportRead, { folder }: Opened): Promise<void> {
-  for (const { file } of files) await rm(join(folder, file), { force: true });
-}
 
 /** Warns if `validate` would refuse what is in the new files; null: the variables of the project have no values. */
 async function warnOfLint(terminal: Terminal, project: Project | null, { files }: ImportRead): Promise<void> {

@@ -87,12 +87,17 @@ function alreadyThere(out: string, existing: readonly string[]): Diagnostic {
 /**
  * All files are first written and synced under temporary names, and then renamed. After a failure new files are removed again; an existing
  * file stays as it was unless its replacement was renamed already.
+ * @returns takes back what was placed: the new files, and the folders that were made for them and are empty
  * @throws the file system's error
  */
-export async function writeFolder({ out, files, force }: FolderRequest): Promise<void> {
+export async function writeFolder({ out, files, force }: FolderRequest): Promise<() => Promise<void>> {
   const made = await makeFolders(out, files);
   const mark = `.${randomUUID()}.new`;
   const placed: string[] = [];
+  const takeBack = async (): Promise<void> => {
+    for (const path of placed) await rm(path, { force: true });
+    for (const folder of made.toReversed()) await rmdir(folder).catch(() => undefined);
+  };
   try {
     for (const { file, text } of files) await writeNew(join(out, file) + mark, text);
     for (const { file } of files) {
@@ -105,10 +110,10 @@ export async function writeFolder({ out, files, force }: FolderRequest): Promise
     }
   } catch (error) {
     for (const { file } of files) await rm(join(out, file) + mark, { force: true });
-    for (const path of placed) await rm(path, { force: true });
-    for (const folder of made.reverse()) await rmdir(folder).catch(() => undefined);
+    await takeBack();
     throw error;
   }
+  return takeBack;
 }
 
 /** Unlike a renaming, a link takes the place of no file that another run has placed since one looked. */

@@ -50,9 +50,10 @@ export async function importProject(request: ImportRequest): Promise<ImportResul
 /**
  * All files are first written and synced under temporary names, and then renamed. After a failure new files are removed again; an existing
  * file stays as it was unless its replacement was renamed already.
+ * @returns takes back what was placed
  * @throws the file system's error
  */
-export function writeProject(request: WriteRequest): Promise<void> {
+export function writeProject(request: WriteRequest): Promise<() => Promise<void>> {
   return writeFolder(request);
 }
 

@@ -369,6 +369,18 @@ describe("a project that nothing can be added to", () => {
 });
 
 describe("imports into one project at once", () => {
+  test("one that is too late leaves nothing, nor the folder that it made", async () => {
+    const { cwd, tenon } = await project(2, { "tenon.yaml": HEAD, "tenon.yaml.writing": "" });
+    const words = [
+      "another run is writing it, or was killed: remove",
+      "tenon.yaml.writing",
+      "The project is as it was.",
+    ];
+    expectPlain(await tenon("import", "--into", ".", "--domain", "d1.example"), 1, words);
+    expect((await readdir(cwd)).sort()).toEqual(["tenon.yaml", "tenon.yaml.writing"]);
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe(HEAD);
+  });
+
   test("each that says it is done is in the project, and one that came too late leaves nothing, and the others' files", async () => {
     for (const names of [
       ["d0.example", "d1.example", "d2.example"],
