@@ -253,14 +253,18 @@ function rangeOf(address: string): string | null {
   return `the network ${own?.text ?? range}`;
 }
 
-/** IPv4 as IPv6 carries it: mapped, compatible (RFC 4291, 2.5.5), translated (RFC 6052, RFC 6145), or 6to4 (RFC 3056). */
+/**
+ * IPv4 as IPv6 carries it: mapped, compatible (RFC 4291, 2.5.5), translated (RFC 6052, RFC 6145), or 6to4 (RFC 3056). An address of
+ * 64:ff9b:1::/48 stays as it is: it is of a network's own translator, at a place that only this network knows (RFC 8215).
+ */
 function withoutIpv6Around(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
   if (address instanceof ipaddr.IPv4) return address;
   const { parts } = address;
   const range = address.range();
   if (range === "6to4") return ipv4Of(parts[1], parts[2]);
   const isCompatible = range === "unicast" && parts.slice(0, 6).every((part) => part === 0);
-  const carries = isCompatible || range === "ipv4Mapped" || range === "rfc6052" || range === "rfc6145";
+  const isWellKnown = range === "rfc6052" && parts.slice(2, 6).every((part) => part === 0);
+  const carries = isCompatible || isWellKnown || range === "ipv4Mapped" || range === "rfc6145";
   return carries ? ipv4Of(parts[6], parts[7]) : address;
 }
 

@@ -139,6 +139,8 @@ test("an upload goes to this machine by none of its names, and to no private net
     "100.64.0.1",
     "[fd00::1]",
     "[fe80::1]",
+    "[64:ff9b:1:7f00:0:100::]",
+    "[64:ff9b:1::cb00:7107]",
     "[::ffff:a01:203]",
     "0.1.2.3",
     "168.63.129.16",
