@@ -337,9 +337,10 @@ export function listSuggested(candidates: readonly string[]): string {
  * paragraph separators, lone surrogates, blanks other than the space (a value with one would look like another value), and whatever else has
  * no shape of its own (Hangul fillers, the grapheme joiner, the empty Braille pattern, a note head and a filler without a glyph).
  * The two selectors that make a symbol text or emoji stay behind such a symbol, and before the frame of a key: elsewhere they have no shape.
+ * Of marks on one letter, six are plainly visible, and three of those that fit every script: a pile of more covers the lines around its own.
  */
 export const UNSAFE: RegExp =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}/gu;
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}|\p{M}(?<=\p{M}{7}|\p{Script=Inherited}{4})/gu;
 
 /** @param indentColumns 0: on one line */
 export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {

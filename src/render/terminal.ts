@@ -129,10 +129,11 @@ export const DEFAULT_WIDTH_COLUMNS = 80;
 /** Text is not wrapped narrower than this, as it would not be readable: the terminal wraps the lines. */
 const MIN_WIDTH_COLUMNS = 40;
 
-/** Ideographs and emoji, assigned or not: to take a narrow one for wide only breaks a line early. */
+/** Ideographs, numbers in circles and emoji, assigned or not: to take a narrow one for wide only breaks a line early. */
 const WIDE_BLOCKS =
-  /[\u2e80-\u303e\u3400-\u9fff\u{16fe0}-\u{18dff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-const COMBINING = /\p{M}/u;
+  /[\u2e80-\u303e\u3248-\u324f\u3400-\u9fff\u{16fe0}-\u{18dff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+/** Marks that take no column in any terminal. Those that Unicode has added since take one where its version is not known. */
+const WITHOUT_WIDTH = /(?=\p{Mn}|\p{Me})[\u0300-\u06ff\u0900-\u097f\u0e00-\u0eb9\u0ec8-\u0ecd\u3099\u309a]/u;
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** Columns of a terminal, for text that is already escaped. */
@@ -149,7 +150,7 @@ export function padded(text: string, columns: number): string {
 }
 
 function columnsOfCharacter(character: string): 0 | 1 | 2 {
-  if (COMBINING.test(character)) return 0;
+  if (WITHOUT_WIDTH.test(character)) return 0;
   // Beside East Asian Wide and Fullwidth (UAX #11): some terminals give an unassigned character of these blocks two columns, too.
   return WIDE_BLOCKS.test(character) || eastAsianWidth(character.codePointAt(0) ?? 0) === 2 ? 2 : 1;
 }

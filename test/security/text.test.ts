@@ -240,7 +240,47 @@ test("a message of one line goes on in a terminal as other texts do, and is one 
 });
 
 test("a character that terminals show in two columns counts as two, assigned or not", () => {
-  for (const character of ["\ufe10", "\u{16fe0}", "\u{18d00}", "\u{1f200}", "\u{1f260}", "\u4dc0", "\u{3fffd}", "你"])
-    expect([character, columnsOf(character)]).toEqual([character, 2]);
+  const wide = [
+    "\ufe10",
+    "\u{16fe0}",
+    "\u{18d00}",
+    "\u{1f200}",
+    "\u{1f260}",
+    "\u4dc0",
+    "\u{3fffd}",
+    "\u3248",
+    "\u302e",
+    "你",
+  ];
+  for (const character of wide) expect([character, columnsOf(character)]).toEqual([character, 2]);
   for (const character of ["a", "é", "…", "·", "ﻼ"]) expect([character, columnsOf(character)]).toEqual([character, 1]);
+});
+
+test("a mark counts as a column, but for those that take none in any terminal", () => {
+  for (const mark of ["\u093e", "\u0bbe", "\u102b", "\u{16ff0}", "\u0897", "\u1ae0", "\u20e3"])
+    expect([mark, columnsOf(`a${mark}`)]).toEqual([mark, mark === "\u{16ff0}" ? 3 : 2]);
+  for (const letter of ["e\u0301", "\u05d1\u05bc", "\u0e01\u0e49", "\u0915\u094d", "\u304b\u3099"])
+    expect([letter, columnsOf(letter.slice(1)), columnsOf(letter.slice(0, 1))]).toEqual([
+      letter,
+      0,
+      /\u304b/.test(letter) ? 2 : 1,
+    ]);
+});
+
+test("a pile of marks on a letter covers no other line, in a terminal, a comment or a page", async () => {
+  const names = ["Việt Nam".normalize("NFD"), "שָּׁלוֹם", "ကျွှို့", "बच्चों", "น้ำ"].join(" ");
+  const piles = ["\u0301", "\u0323", "\u093e", "\u0e49"].map((mark) => `a${mark.repeat(45)}b`);
+  const mixed = `a${"\u0301\u093e".repeat(30)}b`;
+  const note = JSON.stringify([names, ...piles, mixed].join(" "));
+  const service = await emulator();
+  const cwd = await folder({
+    "tenon.yaml": `tenon: 1\nvpcs: [{ label: prod, region: us-east, note: ${note} }]\n`,
+  });
+  for (const format of ["text", "markdown", "html", "json"]) {
+    const { code, stdout } = await run(["plan", "--format", format], { cwd, env: envOf(service) });
+    expect(code).toBe(0);
+    expect(stdout).toContain(names);
+    expect(stdout).toMatch(format === "json" ? /a\u0301{3}(\\u0301){42}b/ : /a\u0301{3}(\\u\{301\}){42}b/);
+    expect(stdout).not.toMatch(/\p{M}{7}|\p{Script=Inherited}{4}/u);
+  }
 });
