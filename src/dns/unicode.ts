@@ -171,9 +171,19 @@ export function compileNameGlob(glob: string): (name: string) => boolean {
   return (name) => fitsAscii(name) || (name.includes("xn--") && fitsUnicode(inUnicode(name)));
 }
 
-/** For comparison only: what is shown goes through `unicodeName`. */
+/** Names in Unicode. A record's names are compared with a thousand patterns one after another. */
+const inUnicodeKnown: Map<string, string> = new Map();
+const MAX_KNOWN_NAMES = 1_000;
+
+/** For comparison only: what is shown goes through `unicodeName`. What is too long for a name stays as it is. */
 function inUnicode(name: string): string {
-  return name.split(".").map(labelToUnicode).join(".");
+  if (name.length > MAX_NAME_LENGTH) return name;
+  const known = inUnicodeKnown.get(name);
+  if (known !== undefined) return known;
+  if (inUnicodeKnown.size >= MAX_KNOWN_NAMES) inUnicodeKnown.clear();
+  const unicode = name.split(".").map(labelToUnicode).join(".");
+  inUnicodeKnown.set(name, unicode);
+  return unicode;
 }
 
 // Addresses: a domain's name in one, and the names of its records, may be written in Unicode, too.

@@ -1,7 +1,7 @@
 /** Limits of a manifest: generous for people, final for hostile input. */
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
-import type { Json } from "../model/resource.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
 import { isPlain, UNSAFE } from "../model/text.ts";
 import type { Places } from "./positions.ts";
 
@@ -61,6 +61,8 @@ export const MAX_CONSENTS = 5_000;
 export const MAX_IGNORE_PATTERNS = 1_000;
 /** The most stars in all patterns of one `ignore`: each is one more search in each live record. */
 const MAX_IGNORE_STARS = 10_000;
+/** The most registries of external-dns under one `ignore`, told apart by prefix and suffix: the names of each are held for all live records. */
+const MAX_REGISTRIES = 20;
 /** Characters of records times the number of patterns under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
 /** So many of these comparisons, of the slowest patterns, take as long as a character of a project takes to be read, expanded and checked. */
@@ -225,7 +227,17 @@ export function tooLongIgnore(ignore: Json | undefined, places: Places): Diagnos
   if (ignore.length > MAX_IGNORE_PATTERNS)
     return tooMany("patterns", MAX_IGNORE_PATTERNS, "Join patterns with stars.", MAX_IGNORE_PATTERNS);
   let stars = 0;
+  const registries = new Set<string>();
   for (const [index, pattern] of ignore.entries()) {
+    const { preset, txt_prefix = "", txt_suffix = "" } = (pattern ?? {}) as JsonObject;
+    if (preset === "external-dns") registries.add(JSON.stringify([txt_prefix, txt_suffix]));
+    if (registries.size > MAX_REGISTRIES)
+      return tooMany(
+        "registries of external-dns",
+        MAX_REGISTRIES,
+        "Ignore the records of the others by `name`.",
+        index,
+      );
     for (const text of Object.values(pattern ?? {})) stars += typeof text === "string" ? text.split("*").length - 1 : 0;
     if (stars > MAX_IGNORE_STARS) return tooMany("stars", MAX_IGNORE_STARS, "Write patterns with fewer stars.", index);
   }

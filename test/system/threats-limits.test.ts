@@ -20,7 +20,7 @@ import { codeSpan } from "../../src/render/markdown/parts.ts";
 import { units } from "../../src/units/index.ts";
 import { misspeltRegions } from "../../src/units/network/regions.ts";
 import { splitDescription } from "../../src/units/owner-tag.ts";
-import { ignoring } from "../../src/units/zone/ignore.ts";
+import { ignoring, isIgnored } from "../../src/units/zone/ignore.ts";
 import { here } from "../cli/here.ts";
 import { emulator, envOf } from "../cli/run.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
@@ -294,6 +294,27 @@ test("stars of patterns under ignore are counted: each is one more search in eac
   expect(codes(await loadText(text(21)))).toEqual(["too-many-patterns"]);
 });
 
+test("registries of external-dns under ignore are counted: the names of each are held for all live records", async () => {
+  const text = (count: number, repeated: number) => {
+    const patterns = list(
+      count * repeated,
+      (index) => `{ preset: external-dns, txt_prefix: ${"a".repeat(1 + (index % count))}, name: "w${index}" }`,
+    );
+    return domains(1, `ignore: [${patterns}]\n    records: []`);
+  };
+  expect(codes(await loadText(text(20, 10)))).toEqual([]);
+  expect(codes(await loadText(text(21, 1)))).toEqual(["too-many-patterns"]);
+});
+
+test("a name in punycode is decoded once for all patterns, and not if it is too long for a name", async () => {
+  const patterns = Array.from({ length: 1_000 }, (_, index) => ({ target: `*${index}ü.z*` }));
+  const comparing = (target: string) => () => isIgnored({ name: "www", type: "CNAME", target }, patterns, "a.example");
+  expect(comparing(`${"xn--tda.".repeat(20)}9xn--tda.z`)()).toBe(false);
+  expect(comparing(`${"xn--tda.".repeat(20)}xn--9-eha.z`)()).toBe(true);
+  expect(await operationsOf(comparing(`${"xn--tda.".repeat(29)}z`))).toBeLessThan(20_000);
+  expect(await operationsOf(comparing(`${"xn--tda.".repeat(10_000)}z`))).toBeLessThan(20_000);
+});
+
 test("shared names with hundreds of stars are read once for each domain, and not once for each other name", async () => {
   const stars = `${"*a".repeat(28)}.`.repeat(4);
   const shares = list(100, (index) => `{ owner: o${index}, names: ["${stars}x${index}y"] }`);
@@ -304,7 +325,7 @@ test("shared names with hundreds of stars are read once for each domain, and not
 test("the live records of a zone are read once, however many registries its patterns name", () => {
   const target = "heritage=external-dns,external-dns/owner=a";
   const live = Array.from({ length: 12_000 }, (_, index) => ({ type: "TXT", name: `a-n${index}`, target }));
-  const patterns = Array.from({ length: 100 }, (_, index) => ({
+  const patterns = Array.from({ length: 20 }, (_, index) => ({
     preset: "external-dns" as const,
     txt_prefix: `p${index}-%{record_type}-`,
     name: "n*7",
@@ -329,7 +350,7 @@ test("of thousands of registry records that claim a name, three are listed in pa
       target: `heritage=external-dns,external-dns/owner=o${index}${index < 1_980 ? "" : `,${"\u00ad".repeat(60_000)}`}`,
     }));
     const targets = list(declared, (index) => `10.0.${index >> 8}.${index & 255}`);
-    const patterns = list(50, (index) => `{ preset: external-dns, txt_prefix: p${index}. }`);
+    const patterns = list(20, (index) => `{ preset: external-dns, txt_prefix: p${index}. }`);
     const text = `domains:\n  - domain: a.example\n    ${MASTER}\n    ignore: [${patterns}]\n    records: [{ type: A, name: www, targets: [${targets}] }]\n`;
     const path = folder({ "tenon.yaml": `tenon: 1\n${text}` });
     const service = await emulator({
