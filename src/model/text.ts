@@ -116,16 +116,22 @@ interface CoveringGlob {
 }
 
 /**
- * Globs of one star each that together match all of `addresses` and none of `others`: one if one can, else one for each part that
- * has a beginning of its own. Linear in the characters of both, times the depth at which they part.
+ * Globs of one star each that together match all of `addresses` and none of the others: one if one can, else one for each part that
+ * has a beginning of its own.
+ * @param fitsOther whether another address begins with `prefix` and, behind that, ends with `suffix`
  */
-export function globsFor(addresses: readonly string[], others: readonly string[]): CoveringGlob[] {
-  const sort = (texts: readonly string[]) => [...new Set(texts)].sort();
-  return globsWithin(sort(addresses), sort(others));
+export function globsFor(
+  addresses: readonly string[],
+  fitsOther: (prefix: string, suffix: string) => boolean,
+): CoveringGlob[] {
+  return globsWithin([...new Set(addresses)].sort(), fitsOther);
 }
 
-/** Both are sorted. */
-function globsWithin(addresses: readonly string[], others: readonly string[]): CoveringGlob[] {
+/** @param addresses sorted */
+function globsWithin(
+  addresses: readonly string[],
+  fitsOther: (prefix: string, suffix: string) => boolean,
+): CoveringGlob[] {
   const [first = "", last = first] = [addresses[0], addresses.at(-1)];
   if (first === last) return addresses.length === 0 ? [] : [{ glob: escapeGlob(first), count: 1 }];
   const prefix = first.slice(0, sharedStart(first, last));
@@ -133,13 +139,10 @@ function globsWithin(addresses: readonly string[], others: readonly string[]): C
     const length = sharedEnd(shared, text.slice(prefix.length));
     return length === 0 ? "" : shared.slice(-length);
   }, first.slice(prefix.length));
-  const near = others.filter((other) => other.startsWith(prefix));
-  const glob = `${escapeGlob(prefix)}*${escapeGlob(suffix)}`;
-  if (!near.some((other) => other.length >= prefix.length + suffix.length && other.endsWith(suffix)))
-    return [{ glob, count: addresses.length }];
-  const nextOf = (text: string): number | undefined => text.codePointAt(prefix.length);
-  const nearParts = groupBy(near, nextOf);
-  return [...groupBy(addresses, nextOf)].flatMap(([next, part]) => globsWithin(part, nearParts.get(next) ?? []));
+  if (!fitsOther(prefix, suffix))
+    return [{ glob: `${escapeGlob(prefix)}*${escapeGlob(suffix)}`, count: addresses.length }];
+  const parts = groupBy(addresses, (text) => text.codePointAt(prefix.length));
+  return [...parts.values()].flatMap((part) => globsWithin(part, fitsOther));
 }
 
 /** Never within a character of two code units. */

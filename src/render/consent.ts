@@ -5,7 +5,7 @@ import type { ConsentRule } from "../model/desired.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
 import { type Guard, isNarrowed, type Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
-import { compareNatural, escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
+import { compareNatural, compareText, escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
 import { expiredText } from "./headline.ts";
 import { escapeText } from "./terminal.ts";
 import { count, PENDING_MARK } from "./view.ts";
@@ -301,11 +301,50 @@ function sum(guards: readonly Guard[], field: "count" | "of"): number {
   return guards.reduce((total, guard) => total + (guard[field] ?? 0), 0);
 }
 
-/** The addresses of the plan that a glob must not cover. An object within one of `own` is deleted with it, and does not count. */
-function othersThan(own: ReadonlySet<Address>, changes: readonly Change[]): Address[] {
-  return changes.flatMap(({ address, root, previousAddress }) =>
-    own.has(address) || own.has(root) ? [] : [address, ...(previousAddress === null ? [] : [previousAddress])],
+/** Whether a glob would cover an address of the plan beside `own`. An object within one of `own` is deleted with it, and does not count. */
+function othersThan(
+  own: ReadonlySet<Address>,
+  changes: readonly Change[],
+): (prefix: string, suffix: string) => boolean {
+  const all = addressesOf(changes);
+  return (prefix, suffix) => {
+    for (let at = indexOf(all, prefix); all[at]?.text.startsWith(prefix) === true; at += 1) {
+      const { text, change } = all[at] as PlannedAddress;
+      if (text.length < prefix.length + suffix.length || !text.endsWith(suffix)) continue;
+      if (!own.has(change.address) && !own.has(change.root)) return true;
+    }
+    return false;
+  };
+}
+
+interface PlannedAddress {
+  readonly text: string;
+  readonly change: Change;
+}
+
+const sortedAddresses: WeakMap<readonly Change[], readonly PlannedAddress[]> = new WeakMap();
+
+/** All addresses of a plan, former ones too, sorted once: refusals may be of thousands of groups. */
+function addressesOf(changes: readonly Change[]): readonly PlannedAddress[] {
+  const known = sortedAddresses.get(changes);
+  if (known !== undefined) return known;
+  const all = changes.flatMap((change) =>
+    [change.address, change.previousAddress].flatMap((text) => (text === null ? [] : [{ text, change }])),
   );
+  all.sort((a, b) => compareText(a.text, b.text));
+  sortedAddresses.set(changes, all);
+  return all;
+}
+
+/** Of the first address that does not come before `text`. */
+function indexOf(all: readonly PlannedAddress[], text: string): number {
+  let [low, high] = [0, all.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((all[middle] as PlannedAddress).text < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The lines to copy: the flags, and the entries under `allow:`. */

@@ -101,6 +101,13 @@ test("a hostile glob searches no character of a text twice", () => {
   expect(looks()).toBe(length);
 });
 
+function among(others: readonly string[]): (prefix: string, suffix: string) => boolean {
+  return (prefix, suffix) =>
+    others.some(
+      (other) => other.length >= prefix.length + suffix.length && other.startsWith(prefix) && other.endsWith(suffix),
+    );
+}
+
 test.each([
   [["domain/p1.example", "domain/p2.example"], ["domain/www.example", "vpc/p"], ["domain/p*.example"]],
   [["domain/p1.example", "domain/p2.example"], ["domain/p3.example"], ["domain/p1.example", "domain/p2.example"]],
@@ -111,7 +118,7 @@ test.each([
   [["domain/one.test"], ["domain/two.test"], ["domain/one.test"]],
   [[], ["domain/a"], []],
 ] as const)("%j without %j are %j", (addresses, others, globs) => {
-  expect(globsFor(addresses, others).map(({ glob }) => glob)).toEqual(globs);
+  expect(globsFor(addresses, among(others)).map(({ glob }) => glob)).toEqual(globs);
 });
 
 test("the globs match all that they are for, and nothing else that is known", () => {
@@ -119,7 +126,7 @@ test("the globs match all that they are for, and nothing else that is known", ()
   fc.assert(
     fc.property(fc.array(text, { maxLength: 12 }), fc.array(text, { maxLength: 12 }), (addresses, known) => {
       const others = known.filter((other) => !addresses.includes(other));
-      const found = globsFor(addresses, others);
+      const found = globsFor(addresses, among(others));
       const globs = found.map(({ glob }) => glob);
       const counts = globs.map((glob) => new Set(addresses.filter((address) => globMatches(glob, address))).size);
       expect(found.map(({ count }) => count)).toEqual(counts);

@@ -15,6 +15,7 @@ import type { Block, Change } from "../../src/model/change.ts";
 import type { Guard } from "../../src/model/plan.ts";
 import { compareIds, globMatches } from "../../src/model/text.ts";
 import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/pipeline.ts";
+import { consentsOf } from "../../src/render/consent.ts";
 import { renderPlanMarkdown } from "../../src/render/index.ts";
 import { codeSpan } from "../../src/render/markdown/parts.ts";
 import { units } from "../../src/units/index.ts";
@@ -481,6 +482,24 @@ test("unknown record sets that many domains name by default are looked for once"
   const work = (entries: number) => operationsOf(() => loadText(text(entries)));
   await work(1);
   expect((await work(20)) / (await work(1))).toBeLessThan(2);
+});
+
+test("deletions that are declared under thousands of different sets of environments are compared with the plan once", async () => {
+  const records = Array.from({ length: 4_000 }, (_, index) =>
+    change(`domain/z.example/n${index}/A`, "domain_record", {}),
+  );
+  const work = (groups: number) => {
+    const guards = Array.from({ length: 4 * groups }, (_, index): Guard => {
+      const declaredUnder = [`e${index % groups}`];
+      const rest = { count: null, of: null, origin: null, uncheckedEnvironments: 0 };
+      return { rule: "delete", address: `domain/d${index}.test`, consent: "missing", declaredUnder, ...rest };
+    });
+    const gone = guards.map(({ address }) => change(address, "domain", { before: {} }));
+    const { changes, inputs } = plan([...records, ...gone]);
+    return operationsOf(() => expect(consentsOf(guards, { changes, inputs }).length).toBeGreaterThanOrEqual(groups));
+  };
+  await work(1);
+  expect((await work(100)) / (await work(1))).toBeLessThan(3);
 });
 
 test("of a thousand environments the nearest ones are loaded, up to a limit, and the rest are counted", async () => {
