@@ -58,10 +58,8 @@ _tenon() {
     COMPREPLY+=("$value")
   done <<<"$output"
   if ((${#COMPREPLY[@]} == 0)) && [[ $mode == files || $mode == dirs ]]; then
-    compopt -o filenames
-    local action=-f
-    [[ $mode == dirs ]] && action=-d
-    while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen "$action" -- "${cur#"$prefix"}")
+    # Readline's own completion takes the word as it is typed; `compgen` would get it without quotes, and expands what is in it.
+    compopt -o default
   elif ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *= ]]; then
     compopt -o nospace
   fi

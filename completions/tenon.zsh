@@ -22,6 +22,7 @@ _tenon() {
   (( $#open )) && compadd -S '' -- "${open[@]}"
   (( $#values )) && compadd -l -d shown -- "${values[@]}"
   if (( ! $#open && ! $#values )); then
+    [[ $PREFIX == --*=* ]] && compset -P 1 '*='
     case $mode in
       files) _files ;;
       dirs) _files -/ ;;

@@ -1,11 +1,7 @@
 /** Completion as a person has it: real shells at a terminal. Needs script (util-linux), bash, zsh and fish. */
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmod, readdir, readFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { folder, MAIN } from "../cli/run.ts";
+import { describe, expect, it } from "vitest";
+import { SHELLS, type Shell, typed as typedIn } from "./shells.ts";
 
 const HOSTILE = "evil $(touch pwned) `touch pwned` 'q' \"d\" ;&|<>* \\ ~ !!";
 
@@ -19,57 +15,8 @@ domains: [{ domain: example.com, type: master, soa_email: a@example.com, records
 images: [{ label: "it's a, b?" }]
 `;
 
-/** Keeps what it was called with, but for completion, which it hands on. */
-const TENON = `#!/bin/sh
-if [ "$1" = completion ]; then exec "${process.execPath}" "${MAIN}" "$@"; fi
-printf '%s\\n' "$@" END >> "$RECORD"
-`;
-
-interface Shell {
-  readonly name: string;
-  readonly command: string;
-  readonly load: string;
-}
-
-const SHELLS: readonly Shell[] = [
-  { name: "bash", command: "bash --norc --noprofile -i", load: "source <(tenon completion bash)" },
-  {
-    name: "zsh",
-    command: "zsh -f -i",
-    load: "autoload -Uz compinit; compinit -u -D; source <(tenon completion zsh)",
-  },
-  { name: "fish", command: "fish --no-config -i", load: "tenon completion fish | source" },
-];
-
-const PROMPT_MILLISECONDS = 60_000;
-
-/** @returns the words that the completed line came to, the names of the files in the folder, and all that was shown */
-async function typed(
-  { command, load }: Shell,
-  keys: string,
-): Promise<{ words: readonly string[]; files: readonly string[]; shown: string }> {
-  const cwd = await folder({ "tenon.yaml": MANIFEST, "bin/tenon": TENON, "a plan.txt": "" });
-  await chmod(join(cwd, "bin/tenon"), 0o755);
-  const record = join(cwd, "bin/record");
-  const env = {
-    ...process.env,
-    ...{ PATH: `${join(cwd, "bin")}${delimiter}${process.env["PATH"]}`, RECORD: record, HOME: join(cwd, "bin") },
-    ...{ TERM: "xterm", PS1: "> ", LC_ALL: "C.UTF-8", HISTFILE: "/dev/null", INPUTRC: "/dev/null" },
-  };
-  const child = spawn("script", ["--quiet", "--command", command, "/dev/null"], { cwd, env, stdio: "pipe" });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const screen = watching(child);
-  child.stdin.write(`${load}; echo rea''dy\n`);
-  await expect.poll(screen, { timeout: PROMPT_MILLISECONDS }).toContain("ready");
-  await delay(500);
-  child.stdin.write(keys);
-  // The answer to a key comes when it comes: the line is sent once nothing more is written.
-  for (let before = -1; before !== screen().length; await delay(2_000)) before = screen().length;
-  child.stdin.write("\r");
-  const read = async () => readFile(record, "utf8").catch(() => "");
-  await expect.poll(read, { timeout: PROMPT_MILLISECONDS }).toContain("END");
-  child.stdin.write("exit\r");
-  return { words: (await read()).split("\n").slice(0, -2), files: await readdir(cwd), shown: screen() };
+function typed(shell: Shell, keys: string) {
+  return typedIn(shell, keys, { "tenon.yaml": MANIFEST, "a plan.txt": "", "a folder/tenon.yaml": MANIFEST });
 }
 
 describe.each(SHELLS)("$name", (shell) => {
@@ -115,7 +62,11 @@ describe.each(SHELLS)("$name", (shell) => {
   });
 
   it("completes files where a file belongs", async () => {
-    expect((await typed(shell, "tenon apply --plan a\t")).words).toEqual(["apply", "--plan", "a plan.txt"]);
+    expect((await typed(shell, "tenon apply --plan a\\ p\t")).words).toEqual(["apply", "--plan", "a plan.txt"]);
+    expect((await typed(shell, "tenon plan --out=a\\ p\t")).words).toEqual(["plan", "--out=a plan.txt"]);
+    const { words } = await typed(shell, "tenon validate a\\ f\t");
+    // zsh takes the last slash away as the line is sent.
+    expect(words.map((word) => word.replace(/\/$/, ""))).toEqual(["validate", "a folder"]);
   });
 });
 
@@ -135,12 +86,3 @@ describe("bash, where a quote is open", () => {
     expect(words).toEqual(expected);
   });
 });
-
-/** What was written so far. */
-function watching(child: ChildProcess): () => string {
-  let text = "";
-  child.stdout?.setEncoding("utf8").on("data", (part: string) => {
-    text += part;
-  });
-  return () => text;
-}
