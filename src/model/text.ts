@@ -338,12 +338,13 @@ export function listSuggested(candidates: readonly string[]): string {
 /**
  * Control characters (C0, DEL, C1: so every ANSI sequence), format characters (bidi marks, zero-width, tags), line and
  * paragraph separators, lone surrogates, blanks other than the space (a value with one would look like another value), and whatever else has
- * no shape of its own (Hangul fillers, the grapheme joiner, the empty Braille pattern, a note head and a filler without a glyph).
+ * no shape of its own (Hangul fillers, the grapheme joiner, the empty Braille pattern, a note head and a filler without a glyph, the
+ * place of an object, private characters).
  * The two selectors that make a symbol text or emoji stay behind such a symbol, and before the frame of a key: elsewhere they have no shape.
  * Of marks on one letter, six are plainly visible, and three of those that fit every script: a pile of more covers the lines around its own.
  */
 export const UNSAFE: RegExp =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}|\p{M}(?<=\p{M}{7}|\p{Script=Inherited}{4})/gu;
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u2800\ufffc\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}|\p{M}(?<=\p{M}{7}|\p{Script=Inherited}{4})/gu;
 
 /** @param indentColumns 0: on one line */
 export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {

@@ -335,6 +335,8 @@ export interface Paired {
   /** Parents before their children. */
   readonly pairs: readonly Pair[];
   readonly leftAlone: readonly LeftAlone[];
+  /** What keeps the plan from being applied; absent: nothing. */
+  readonly refusals?: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   /** Roots that hold more than their pairs say: a copy of one of them would not be what is declared. */
   readonly holdsUndeclared?: readonly Address[];

@@ -239,7 +239,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
     unit,
     matched: {
       ...matched,
-      refusals: matched.refusals.filter(({ address }) => isConcern(address)),
+      refusals: [...matched.refusals, ...(paired.refusals ?? [])].filter(({ address }) => isConcern(address)),
       warnings: matched.warnings.filter(({ address }) => isConcern(address)),
     },
     takenFromProtected: new Map(matched.claimedByOthers.flatMap((claimed) => protectedOf(claimed, unit, context))),

@@ -61,6 +61,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "emulator-failed": "is of a command without --format json: test/cli/emulate.test.ts",
   "file-changed": "needs a file that changes while it is read: test/manifest/upload-file.test.ts",
   "consents-not-compared": "needs thousands of patterns and objects: test/security/consent.test.ts",
+  "live-not-compared": "needs megabytes of records: test/system/threats-limits.test.ts",
   "file-too-large": "needs a file of megabytes: test/manifest/limits.test.ts",
   "internal-error": "needs an error of Tenon: test/cli/json-errors.test.ts",
   interrupted: "needs a signal",

@@ -24,7 +24,18 @@ describe("text from the service or a manifest", () => {
   });
 
   it("cannot hide behind characters without a shape, but keeps what makes an emoji", () => {
-    const shapeless = ["\u00ad", "\u034f", "\u115f", "\u2065", "\u3164", "\ufeff", "\u{e0041}", "\u{e0100}"];
+    const shapeless = [
+      "\u00ad",
+      "\u034f",
+      "\u115f",
+      "\u2065",
+      "\u3164",
+      "\ufeff",
+      "\ufffc",
+      "\ue000",
+      "\u{e0041}",
+      "\u{e0100}",
+    ];
     for (const character of shapeless) expect(escapeText(character)).toMatch(/^\\u\{[0-9a-f]+\}$/);
     const emoji = "\u2764\ufe0f \u{1f600} e\u0301 1\ufe0f\u20e3";
     expect(escapeText(emoji)).toBe(emoji);

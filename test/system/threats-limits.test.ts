@@ -12,7 +12,7 @@ import {
   MAX_REPORTED_REFERENCES,
 } from "../../src/manifest/limits.ts";
 import type { Block, Change } from "../../src/model/change.ts";
-import type { Guard } from "../../src/model/plan.ts";
+import type { Guard, Plan } from "../../src/model/plan.ts";
 import { compareIds, globMatches } from "../../src/model/text.ts";
 import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/pipeline.ts";
 import { consentsOf } from "../../src/render/consent.ts";
@@ -305,6 +305,30 @@ test("registries of external-dns under ignore are counted: the names of each are
   };
   expect(codes(await loadText(text(20, 10)))).toEqual([]);
   expect(codes(await loadText(text(21, 1)))).toEqual(["too-many-patterns"]);
+});
+
+test("of megabytes of live texts none is touched where a thousand patterns would be compared with them, and the plan is refused", async () => {
+  const live = Array.from({ length: 700 }, (_, index) => ({
+    type: "TXT" as const,
+    name: `t${index}`,
+    target: "a".repeat(3_000),
+  }));
+  const seed = {
+    domains: [1, 2].map((id) => ({ id, domain: `d${id - 1}.example`, type: "master" as const, records: live })),
+  };
+  const env = envOf(await emulator({ seed }));
+  const planned = async (patterns: number) => {
+    const ignore = list(patterns, (index) => `{ target: "*${"a".repeat(20)}b${index}*" }`);
+    const cwd = folder({ "tenon.yaml": `tenon: 1\n${domains(2, `ignore: [${ignore}]\n    records: []`)}` });
+    const { stdout } = await here(["plan", cwd, "--format", "json", "--allow", "bulk=*"], { env });
+    const { resource_changes: all, tenon } = JSON.parse(stdout);
+    return {
+      refused: (tenon as Plan).refusals.map(({ code, address }) => [code, address]),
+      deleted: all.filter(({ change }: { change: { actions: string[] } }) => change.actions[0] === "delete").length,
+    };
+  };
+  expect(await planned(10)).toEqual({ refused: [], deleted: 1_400 });
+  expect(await planned(450)).toEqual({ refused: [["live-not-compared", "domain/d1.example"]], deleted: 700 });
 });
 
 test("a name in punycode is decoded once for all patterns, and not if it is too long for a name", async () => {

@@ -54,10 +54,20 @@ interface ComparableZone {
   /** Of names that are not the entry's to manage: never touched either. */
   readonly others: readonly LiveEntry[];
   readonly ignoring: Ignoring<LiveEntry>;
+  /** With the patterns under `ignore`; otherwise all live records count as ignored. */
+  readonly isCompared: boolean;
 }
 
 export function pairZones(matches: readonly ZoneMatch[], context: PairContext): Paired {
-  const zones = matches.map(comparableZone);
+  const refusals: Diagnostic[] = [];
+  let comparisons = 0;
+  const zones = matches.map((match) => {
+    const own = comparisonsOf(match);
+    comparisons += own;
+    const isCompared = own === 0 || comparisons <= MAX_LIVE_COMPARISONS;
+    if (!isCompared) refusals.push(notCompared(match));
+    return comparableZone(match, isCompared);
+  });
   const pointedAt = pointedNames(zones);
   const missing = missingSources(matches, context);
   const pairs: Pair[] = [];
@@ -84,7 +94,7 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
     ...(othersCount === 0 ? [] : [{ kind: "domain_record", count: othersCount, reason: "shared" } as const]),
   ];
   warnings.push(...likelyRenames(matches));
-  return { pairs, leftAlone, warnings, holdsUndeclared, additive };
+  return { pairs, leftAlone, refusals, warnings, holdsUndeclared, additive };
 }
 
 /** Whether it holds, or may hold, records that are not declared. */
@@ -97,7 +107,33 @@ function isMixed({ match, live, kept, others }: ComparableZone): boolean {
   );
 }
 
-function comparableZone(match: ZoneMatch): ComparableZone {
+/** Characters of live names and targets, times the patterns under `ignore` that they are compared with, of one plan. */
+const MAX_LIVE_COMPARISONS = 1_000_000_000;
+const IGNORE_ALL: readonly IgnorePattern[] = [{ name: "*" }];
+
+function comparisonsOf(match: ZoneMatch): number {
+  const patterns = statedPatterns(match).length;
+  if (patterns === 0) return 0;
+  const characters = match.live?.records?.reduce((sum, { name, target }) => sum + name.length + target.length, 0) ?? 0;
+  return patterns * characters;
+}
+
+/** What may be ignored is left as it is. */
+function notCompared(match: ZoneMatch): Diagnostic {
+  const zone = zoneName((match.live as LiveZone).domain);
+  const span = match.declared?.span ?? match.removed?.span;
+  return {
+    code: "live-not-compared",
+    severity: "error",
+    summary: `the records of ${domainAddress(zone)} are too many to compare with the patterns under \`ignore\``,
+    detail: `In this plan the characters of the account's records, times the patterns that they are compared with, are more than ${MAX_LIVE_COMPARISONS.toLocaleString("en")}. So it is not known which of them are ignored.`,
+    fix: "Write fewer patterns for the domain, or select other domains with --target.",
+    address: domainAddress(zone),
+    ...(span === undefined ? {} : { span }),
+  };
+}
+
+function comparableZone(match: ZoneMatch, isCompared: boolean): ComparableZone {
   const zone = match.declared?.spec.domain ?? zoneName((match.live as LiveZone).domain);
   const entries: LiveEntry[] = [];
   const live: LiveEntry[] = [];
@@ -112,7 +148,8 @@ function comparableZone(match: ZoneMatch): ComparableZone {
     }
     entries.push({ id: record.id, values: liveRecord(record, zone) });
   }
-  const ignoredOf = ignoring(ignorePatterns(match), zone, byId(entries), ({ values }) => values);
+  const patterns = isCompared ? ignorePatterns(match) : IGNORE_ALL;
+  const ignoredOf = ignoring(patterns, zone, byId(entries), ({ values }) => values);
   for (const entry of entries) {
     const { values } = entry;
     (isOthers(values) ? others : ignoredOf.ignores(values) ? kept : live).push(entry);
@@ -120,7 +157,7 @@ function comparableZone(match: ZoneMatch): ComparableZone {
   const managed = match.intent === "create" || match.intent === "manage" ? match.declared.spec.records : null;
   const declared = match.intent === "manage" && match.empties === true ? [] : managed;
   const desired = declared?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
-  return { match, zone, desired, entries, live, kept, others, ignoring: ignoredOf };
+  return { match, zone, desired, entries, live, kept, others, ignoring: ignoredOf, isCompared };
 }
 
 function ignorePatterns(match: ZoneMatch): readonly IgnorePattern[] {
@@ -150,7 +187,7 @@ function domainPair(
   missing: string | undefined,
   context: PairContext,
 ): Pair {
-  const { match, zone, entries, kept } = comparable;
+  const { match, zone, kept } = comparable;
   const live = match.live === null ? null : liveDomain(match.live);
   const address = domainAddress(zone);
   const liveAddress = match.live === null ? address : domainAddress(zoneName(match.live.domain));
@@ -169,7 +206,7 @@ function domainPair(
       note: match.declared?.note ?? null,
       ...annotationsOf(match.declared),
       span: match.declared?.span ?? match.removed?.span ?? null,
-      ...holdings(match, entries),
+      ...holdings(comparable),
       ...(match.declared?.part === true ? { part: true } : {}),
       ...(after !== null && endsSharing({ before: live, after }) ? undeclaredIn(comparable, records) : {}),
     },
@@ -203,15 +240,22 @@ function domainBlock(match: ZoneMatch, kept: readonly LiveEntry[], missing: stri
 }
 
 /** What a deleted zone holds. `ignored` also counts records that only the base's manifest ignores. */
-function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<ComparedResource, "holds"> {
+function holdings({ match, entries, isCompared }: ComparableZone): Pick<ComparedResource, "holds"> {
   const records = match.live?.records ?? null;
   if (match.intent !== "delete" || records === null) return {};
-  const stated = [match.declared?.spec.ignore, match.removed?.ignore, match.former?.spec.ignore];
-  const patterns = stated.flatMap((ignore) => ignore ?? []);
-  const isKnown = match.declared !== null || match.former !== null || patterns.length > 0;
+  const patterns = statedPatterns(match);
+  const isKnown = isCompared && (match.declared !== null || match.former !== null || patterns.length > 0);
+  if (!isKnown) return { holds: { records: records.length, ignored: null } };
   const ignoredOf = ignoring(patterns, zoneName(match.live.domain), entries, ({ values }) => values);
-  const count = entries.filter(({ values }) => ignoredOf.ignores(values)).length;
-  return { holds: { records: records.length, ignored: isKnown ? count : null } };
+  return {
+    holds: { records: records.length, ignored: entries.filter(({ values }) => ignoredOf.ignores(values)).length },
+  };
+}
+
+/** Of a domain that is deleted, also those of the base's manifest. */
+function statedPatterns(match: ZoneMatch): readonly IgnorePattern[] {
+  const former = match.intent === "delete" ? match.former?.spec.ignore : undefined;
+  return [match.declared?.spec.ignore, match.removed?.ignore, former].flatMap((ignore) => ignore ?? []);
 }
 
 /** Whether the manifest asks to leave some of its records alone. */
