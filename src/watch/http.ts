@@ -124,14 +124,14 @@ async function answerTo(
   options: HttpOptions,
   listensHereAlone: boolean,
 ): Promise<Answer | StreamAnswer> {
-  const { host, origin } = request.headers;
+  const { host } = request.headers;
   if (listensHereAlone && isForeign(host, options.host)) {
     return {
       status: 403,
       text: "Another host is meant. What listens on this machine alone is called by its address.\n",
     };
   }
-  if (isOfAnotherPage(host, origin)) return { status: 403, text: "Pages of other origins are not answered.\n" };
+  if (isOfAnotherPage(request.headers)) return { status: 403, text: "Pages of other origins are not answered.\n" };
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, text: "GET only\n" };
   return options.answer((request.url ?? "").split("?", 1)[0] ?? "");
 }
@@ -165,10 +165,14 @@ function hostnameOf(host: string): string | null {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : null;
 }
 
-/** A browser names the page that asks, unless it is of this server. */
-function isOfAnotherPage(host: string | undefined, origin: string | undefined): boolean {
-  if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase();
+/**
+ * A browser names the page that asks, unless it is of this server, or says that it is of another site, as for an image. A link on such a page may
+ * be followed.
+ */
+function isOfAnotherPage(headers: IncomingMessage["headers"]): boolean {
+  const { host, origin, "sec-fetch-site": site, "sec-fetch-dest": destination } = headers;
+  if ((site === "cross-site" || site === "same-site") && destination !== "document") return true;
+  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase());
 }
 
 // The text format of Prometheus, 0.0.4.

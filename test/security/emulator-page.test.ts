@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { connect } from "node:net";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
-import { serveWatch, WatchStatus } from "../../src/watch/index.ts";
+import { serveHttp, serveWatch, WatchStatus } from "../../src/watch/index.ts";
 import { emulator, ended, start } from "../cli/run.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -199,5 +199,25 @@ test("a watch that listens on this machine alone answers no request for another 
     const named = `${host.includes(":") ? `[${host}]` : host}:${served.port}`;
     expect([named, await got(named)]).toEqual([named, 200]);
     await served.close();
+  }
+});
+
+test("an image or a frame of another site gets no answer of a watch or a status page, and a link to it does", async () => {
+  const server = await serveHttp({ host: "127.0.0.1", port: 0, answer: () => ({ status: 200, text: "ok\n" }) });
+  onTestFinished(() => server.close());
+  for (const [site, destination, status] of [
+    ["cross-site", "image", 403],
+    ["same-site", "empty", 403],
+    ["cross-site", "iframe", 403],
+    ["cross-site", "document", 200],
+    ["same-origin", "empty", 200],
+    ["none", "document", 200],
+  ] as const) {
+    const headers = { "sec-fetch-site": site, "sec-fetch-dest": destination };
+    expect([site, destination, (await ask(server.port, "GET", "/events", headers)).status]).toEqual([
+      site,
+      destination,
+      status,
+    ]);
   }
 });
