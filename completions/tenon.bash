@@ -50,6 +50,8 @@ _tenon() {
       continue
     fi
     value=${value#"$prefix"}
+    # Nothing keeps bash from expanding a `!` in double quotes and leaves no trace.
+    [[ $_tenon_quote == '"' && $value == *'!'* ]] && continue
     case $_tenon_quote in
       \') value=${value//\'/\'\\\'\'} ;;
       \") value=${value//\\/\\\\} value=${value//\"/\\\"} value=${value//\$/\\\$} value=${value//\`/\\\`} ;;

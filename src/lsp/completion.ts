@@ -12,6 +12,7 @@ import type { TextDocument } from "vscode-languageserver-textdocument";
 import { isRecordType } from "../dns/record.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { type Explanation, explainPath, type FieldSummary, factsText } from "../render/explain.ts";
+import { codeSpan } from "../render/markdown/parts.ts";
 import { escapeText } from "../render/terminal.ts";
 import { type Cursor, cursorAt, type Gap, gapAt } from "./cursor.ts";
 import type { NameKind, Occurrence } from "./requests.ts";
@@ -197,10 +198,10 @@ function markdown(explanation: Explanation): MarkupContent {
   const { path, title, description, examples, fields } = explanation;
   const list = fields.map(
     ({ name, type, required, description: text }) =>
-      `- \`${name}\` (${type}${required ? ", required" : ""})${text === "" ? "" : `: ${escapeMarkdown(text)}`}`,
+      `- ${codeSpan(escapeText(name))} (${type}${required ? ", required" : ""})${text === "" ? "" : `: ${escapeMarkdown(text)}`}`,
   );
   const blocks = [
-    `**${escapeMarkdown(title === "" ? path : title)}** \`${path}\``,
+    [title === "" ? "" : `**${escapeMarkdown(title)}** `, codeSpan(escapeText(path))].join(""),
     escapeMarkdown(factsText(explanation)),
     escapeMarkdown(description),
     examples.length === 0 ? "" : ["```yaml", ...examples, "```"].join("\n"),
@@ -209,10 +210,10 @@ function markdown(explanation: Explanation): MarkupContent {
   return { kind: MarkupKind.Markdown, value: blocks.filter((block) => block !== "").join("\n\n") };
 }
 
-/** Outside code, so that `*` and `<` are shown as they are. */
+/** Outside code, so that `*` and `<` are shown as they are; a backtick without a second one, too. */
 function escapeMarkdown(text: string): string {
   return escapeText(text)
     .split(/(`[^`]*`)/)
-    .map((part) => (part.startsWith("`") ? part : part.replace(/[\\*_<>[\]#|]/g, (mark) => `\\${mark}`)))
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(/[\\*_<>[\]#|`]/g, (mark) => `\\${mark}`)))
     .join("");
 }

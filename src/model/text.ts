@@ -389,9 +389,18 @@ function escapedUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** As a word of a shell's command: quoted where a shell would read anything into it. */
+/**
+ * As a word of a command for a POSIX shell or fish: quoted where one would read anything into it. PowerShell may take it for several words, but
+ * for no command. So a single quote stands in double quotes, with the curved ones, which PowerShell takes for it, and so does a backslash
+ * before a quote or another one, which fish takes for an escape in single quotes, too.
+ */
 export function shellWord(text: string): string {
-  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  if (/^[\w./:@%+,=-]+$/.test(text)) return text;
+  if (text === "") return "''";
+  return text.replace(/['\u2018-\u201b]+|(?:[^'\u2018-\u201b\\]|\\(?!['\u2018-\u201b\\]|$))+|\\+/g, (part) => {
+    if (/^\\+$/.test(part)) return `"${part}${part}"`;
+    return /^['\u2018-\u201b]/.test(part) ? `"${part}"` : `'${part}'`;
+  });
 }
 
 /** From two minutes on in minutes, from two hours on in hours, from two days on in days: `45 s`, `3 min`. Nothing is less than `0 s`. */

@@ -49,7 +49,7 @@ describe("by its first bytes", () => {
     ["tar", "g.tar", padded(257, "ustar"), "as tar does", "Take the disk image out of the tar archive"],
     // What is called gzip and is not must not be overwritten by the command.
     ["xz", "g.img.gz", padded(0, "\xfd7zXZ\0"), "as xz does", "xz -dc g.img.gz | gzip > g-raw.img.gz"],
-    ["xz", "-x $(id)'.xz", padded(0, "\xfd7zXZ\0"), "as xz does", "xz -dc './-x $(id)'\\''.xz' | gzip"],
+    ["xz", "-x $(id)'.xz", padded(0, "\xfd7zXZ\0"), "as xz does", `xz -dc './-x $(id)'"'"'.xz' | gzip`],
   ])("%s is refused, with the command that makes it gzip: %s", async (_, file, content, detail, fix) => {
     const found = await validated(file, content);
     expect(found).toMatchObject({ code: "not-gzip", severity: "error", summary: `${file} is not gzip` });

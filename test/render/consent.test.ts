@@ -76,7 +76,7 @@ test("the environments that declare it are named in words that can be typed, man
   expect(told(["a", "b", "c", "d", "e"], null)[0]).toBe(
     says("declared with --env a, --env b, --env c and 2 more, not without --env"),
   );
-  expect(told(["it's prod"])[0]).toBe(says("declared with --env 'it'\\''s prod', not with --env dev"));
+  expect(told(["it's prod"])[0]).toBe(says(`declared with --env 'it'"'"'s prod', not with --env dev`));
 });
 
 test("environments that nobody has looked at are counted, whether or not others declare it", () => {

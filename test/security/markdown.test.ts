@@ -2,8 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import type { Hover, MarkupContent } from "vscode-languageserver/node";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
+import { editor } from "../lsp/editor.ts";
 import { ACTIVE, acted } from "./active.ts";
 import { expectPlainText } from "./hostile.ts";
 
@@ -156,4 +158,19 @@ test("the change of a record that is there has its line in a comment, however ma
   expect(stdout).toContain("\n! login A 192.0.2.1 → 203.0.113.66 ttl 300\n");
   expect(stdout).toMatch(/\n {2}and \d+ to add, not shown here\n/);
   expect(stdout).toMatch(/\*\*\d+ changes are shown as numbers only\*\*/);
+});
+
+test("a name in a manifest is no markdown in what an editor shows of it", async () => {
+  const hostile = (mark: string) =>
+    `${mark}\` ![a](https://evil.example/1) [**b**](https://evil.example/2) <img src=https://evil.example/3> \``;
+  const [environment, set] = [hostile("x"), hostile("`y")];
+  const manifest = `tenon: 1\nenvironments:\n  '${environment}': { variables: {} }\nrecord_sets:\n  '${set}': []\n`;
+  const ed = await editor({ "tenon.yaml": manifest });
+  await ed.open("tenon.yaml", manifest);
+  for (const key of [environment, set, "environments"]) {
+    const hover = (await ed.connection.sendRequest("textDocument/hover", ed.at("tenon.yaml", key, 1))) as Hover;
+    const { value } = hover.contents as MarkupContent;
+    expect(value).toContain(key);
+    expect(acted(value)).not.toContain("evil");
+  }
 });

@@ -4,8 +4,10 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import fc from "fast-check";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { shellWord } from "../../src/model/text.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
 
@@ -36,6 +38,21 @@ test("an owner's tag that holds a command of a shell is quoted in each flag that
     expect([args, inShell.stdout]).toEqual([args, `${words.join("\n")}\n`]);
     expect(existsSync(join(cwd, "ran"))).toBe(false);
   }
+});
+
+test("what is quoted for a shell stands within quotes for PowerShell and fish, too", () => {
+  const unit = fc.constantFrom(..."ab *$`;#()!\n'\"\\\u2018\u2019\u201a\u201b\u201c\u201d");
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
+      const word = shellWord(text);
+      if (/^[ab]+$/.test(text)) return;
+      // In double quotes nothing but quotes and pairs of backslashes, in single ones none of those that end them.
+      expect(word).toMatch(
+        /^(?:'(?:[^'\\\u2018-\u201b]|\\(?![\\'\u2018-\u201b]))*'|"(?:['\u2018-\u201b]+|(?:\\\\)+)")+$/,
+      );
+    }),
+    { numRuns: 5_000 },
+  );
 });
 
 const SOURCE = join(import.meta.dirname, "../../src");
