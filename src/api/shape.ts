@@ -24,10 +24,10 @@ function problemIn(part: string, { part: rest, clause }: Problem): Problem {
 /** RFC 1035, 2.3.4, as text. Looking up a name costs the summed length of all its parent names, so its length is limited. */
 const MAX_NAME_CHARACTERS = 255;
 /**
- * Names that lie between the records of one domain and the domain: a record `a.b.c` has two, `b.c` and `c`. 12,000 records with names of 100
- * characters have 600,000.
+ * Names that lie between records and their domain, in all lists that are read: a record `a.b.c` has two, `b.c` and `c`. 12,000 records with
+ * names of 100 characters have 600,000. A project may declare as many.
  */
-const MAX_INNER_LABELS_PER_LIST = 800_000;
+const MAX_INNER_LABELS = 800_000;
 
 /**
  * Records at one name that allow no other there: CNAME (RFC 1034, 3.6.2), and an MX without a host (RFC 7505). The service takes one. Each has an
@@ -166,17 +166,20 @@ interface MalformedField {
   readonly problem: string;
 }
 
-function malformedFieldOf(path: readonly string[], items: readonly JsonObject[]): MalformedField | null {
+/** @param innerLabels of the lists that were read before */
+function malformedFieldOf(
+  path: readonly string[],
+  items: readonly JsonObject[],
+  innerLabels: number,
+): MalformedField | null {
   const key = path.map((segment) => (/^\d+$/.test(segment) ? "*" : segment)).join("/");
   const check = SHAPES.find((shape) => shape.path === key)?.check;
   if (check === undefined) return null;
-  let innerLabels = 0;
   let parts = 0;
   const lone = new Map<string, number>();
   for (const item of items) {
     const problem = check(item);
     if (problem !== null) return { id: item["id"], problem: `\`${problem.part.slice(1)}\` ${problem.clause}` };
-    if (typeof item["name"] === "string") innerLabels += item["name"].split(".").length - 1;
     parts += partsIn(item["subnets"]);
     if (isLone(item)) {
       const at = String(item["name"]).toLowerCase();
@@ -189,9 +192,14 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
     const most = MAX_PARTS_PER_LIST.toLocaleString("en");
     return { id: undefined, problem: `the objects of the list have more than ${most} subnets, nodes and interfaces` };
   }
-  if (innerLabels <= MAX_INNER_LABELS_PER_LIST) return null;
-  const most = MAX_INNER_LABELS_PER_LIST.toLocaleString("en");
-  return { id: undefined, problem: `the names of the list have more than ${most} labels beside their first` };
+  if (innerLabels + innerLabelsIn(items) <= MAX_INNER_LABELS) return null;
+  const most = MAX_INNER_LABELS.toLocaleString("en");
+  const which = innerLabels === 0 ? "the list" : "this and all lists before it";
+  return { id: undefined, problem: `the names of ${which} have more than ${most} labels beside their first` };
+}
+
+function innerLabelsIn(items: readonly JsonObject[]): number {
+  return items.reduce((sum, { name }) => sum + (typeof name === "string" ? name.split(".").length - 1 : 0), 0);
 }
 
 const TOO_MANY_LONE_RECORDS = `more than ${MAX_LONE_RECORDS_PER_NAME} records are at one name that allow no other there`;
@@ -212,6 +220,9 @@ function partsIn(list: Json | undefined): number {
 
 /** The same client, whose lists fail as `malformed` if an object in them is not as it should be. */
 export function checkingShapes(api: ReadClient): ReadClient {
+  // By the list: a command may read one again and again.
+  const innerLabels = new Map<string, number>();
+  let all = 0;
   return {
     get requestCount() {
       return api.requestCount;
@@ -221,8 +232,16 @@ export function checkingShapes(api: ReadClient): ReadClient {
     close: () => api.close(),
     list: async (request, signal) => {
       const answer = await api.list(request, signal);
-      const malformedField = answer.ok ? malformedFieldOf(request.path, answer.items) : null;
-      return malformedField === null ? answer : malformed(request.path, malformedField);
+      if (!answer.ok) return answer;
+      const key = request.path.join("/");
+      all -= innerLabels.get(key) ?? 0;
+      innerLabels.delete(key);
+      const malformedField = malformedFieldOf(request.path, answer.items, all);
+      if (malformedField !== null) return malformed(request.path, malformedField);
+      const own = innerLabelsIn(answer.items);
+      innerLabels.set(key, own);
+      all += own;
+      return answer;
     },
   };
 }

@@ -214,7 +214,9 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
     contentOf: options.contentOf ?? (() => null),
   };
   const isAsDeclared = (declared: Declared, item: unknown): boolean => {
-    const { pairs } = unit.normalise([{ intent: "manage", declared, removed: null, live: item }], context);
+    // Of the account nothing else decides whether an object equals its declaration, and thousands may be asked about.
+    const alone = { ...context, live: [item] };
+    const { pairs } = unit.normalise([{ intent: "manage", declared, removed: null, live: item }], alone);
     return diffPairs(pairs).every(({ action }) => action === "no-op");
   };
   const { targets, excludes, roots } = options.selection;

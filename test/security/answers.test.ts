@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createApi } from "../../src/api/index.ts";
+import { checkingShapes } from "../../src/api/shape.ts";
 import { MAX_INFORMATIONAL_ANSWERS } from "../../src/api/undici.ts";
 import { oddService } from "../cli/odd-service.ts";
 import { envOf, expectPlain, folder, PROJECT, run } from "../cli/run.ts";
@@ -105,6 +106,27 @@ test("an answer whose names are longer than a name, or have too many labels toge
     if (words !== "") expectPlain(ended, 1, [words]);
     else expect(ended.code).toBe(0);
   }
+});
+
+test("the labels of all lists that are read count together, and a list that is read again counts once", async () => {
+  const name = `${"a.".repeat(50)}b`;
+  const records = Array.from({ length: 9_000 }, (_, index) => ({
+    id: index + 1,
+    type: "A",
+    name,
+    target: "192.0.2.1",
+    ttl_sec: 0,
+  }));
+  const list = async () => ({ ok: true, items: records }) as never;
+  const api = checkingShapes({ requestCount: 0, get: list, list, limits: () => [], close: async () => {} });
+  const read = async (id: string) => (await api.list({ path: ["domains", id, "records"] })).ok;
+  expect([await read("1"), await read("1"), await read("1"), await read("2"), await read("1")]).toEqual([
+    true,
+    true,
+    true,
+    false,
+    true,
+  ]);
 });
 
 /** A service whose lists of `path` hold one object, and all others none. */

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import type { Desired } from "../../src/index.ts";
 import { here as run } from "../cli/here.ts";
 import { failing } from "../cli/odd-service.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
+import { Account } from "../support/account.ts";
+import { growth } from "../support/operations.ts";
 import { expectPlainText } from "./hostile.ts";
 
 const IMAGE = {
@@ -56,3 +59,18 @@ test("an image is deleted by an id that leads to no other path, whatever the ser
   expect(await left("/domains")).toMatchObject({ results: 1 });
   expect(await left("/images")).toMatchObject({ results: 1 });
 });
+
+test("VPCs of one label are each compared with an entry alone, whatever else is in the account", async () => {
+  const planned = async (entries: number): Promise<void> => {
+    const labels = Array.from({ length: entries }, (_, index) => `l${index}`);
+    const vpcs = labels.flatMap((label, entry) =>
+      Array.from({ length: 20 }, (_, index) => ({ id: entry * 20 + index + 1, label, region: "us-east", subnets: [] })),
+    );
+    const account = await Account.open({ seed: { vpcs } });
+    const declared = labels.map((label, index) => ({ label, region: "us-east", id: 9_000_000 + index }));
+    const { desired } = await account.load(JSON.stringify({ tenon: 1, vpcs: declared }));
+    expect((await account.plan(desired as Desired)).steps).toEqual([]);
+    await account.close();
+  };
+  expect(await growth(15, 4, planned)).toBeLessThan(6);
+}, 60_000);

@@ -328,8 +328,24 @@ test("of megabytes of live texts none is touched where a thousand patterns would
     };
   };
   expect(await planned(10)).toEqual({ refused: [], deleted: 1_400 });
-  expect(await planned(450)).toEqual({ refused: [["live-not-compared", "domain/d1.example"]], deleted: 700 });
-});
+  expect(await planned(900)).toEqual({ refused: [["live-not-compared", "domain/d1.example"]], deleted: 700 });
+  // Records of no characters, and names that are compared with a long zone.
+  const [short, label] = ["s.example", "a".repeat(60)];
+  const long = `${label}.${label}.${label}.example`;
+  for (const [domain, count, pattern, refused] of [
+    [short, 12_000, "x*y", 0],
+    [short, 21_000, "x*y", 1],
+    [long, 8_000, "x*y.", 1],
+  ] as const) {
+    const records = Array.from({ length: count }, () => ({ type: "TXT" as const, name: "", target: "" }));
+    const own = await emulator({ seed: { domains: [{ id: 1, domain, type: "master", records }] } });
+    const ignore = list(1_000, (index) => `{ name: "${index}${pattern}" }`);
+    const zone = `domains: [{ domain: ${domain}, ${MASTER.replace("\n   ", ",")}, ignore: [${ignore}], records: [] }]\n`;
+    const cwd = folder({ "tenon.yaml": `tenon: 1\n${zone}` });
+    const { stdout } = await here(["plan", cwd, "--format", "json"], { env: envOf(own) });
+    expect([domain, count, (JSON.parse(stdout).tenon as Plan).refusals.length]).toEqual([domain, count, refused]);
+  }
+}, 120_000);
 
 test("a name in punycode is decoded once for all patterns, and not if it is too long for a name", async () => {
   const patterns = Array.from({ length: 1_000 }, (_, index) => ({ target: `*${index}ü.z*` }));

@@ -108,14 +108,20 @@ function isMixed({ match, live, kept, others }: ComparableZone): boolean {
 }
 
 /** Characters of live names and targets, times the patterns under `ignore` that they are compared with, of one plan. */
-const MAX_LIVE_COMPARISONS = 1_000_000_000;
+const MAX_LIVE_COMPARISONS = 2_000_000_000;
+/** Characters that each record counts as, beside its own: to call a pattern takes as long. */
+const LIVE_RECORD_CHARACTERS = 100;
 const IGNORE_ALL: readonly IgnorePattern[] = [{ name: "*" }];
 
 function comparisonsOf(match: ZoneMatch): number {
-  const patterns = statedPatterns(match).length;
-  if (patterns === 0) return 0;
-  const characters = match.live?.records?.reduce((sum, { name, target }) => sum + name.length + target.length, 0) ?? 0;
-  return patterns * characters;
+  const patterns = statedPatterns(match);
+  const records = match.live?.records ?? [];
+  if (patterns.length === 0 || records.length === 0) return 0;
+  const characters = records.reduce((sum, { name, target }) => sum + name.length + target.length, 0);
+  // An absolute pattern is compared with the name and the zone.
+  const absolute = patterns.filter(({ name }) => name?.endsWith(".") === true).length;
+  const zoneCharacters = absolute * records.length * (match.live?.domain.domain.length ?? 0);
+  return patterns.length * (characters + records.length * LIVE_RECORD_CHARACTERS) + zoneCharacters;
 }
 
 /** What may be ignored is left as it is. */
@@ -126,7 +132,7 @@ function notCompared(match: ZoneMatch): Diagnostic {
     code: "live-not-compared",
     severity: "error",
     summary: `the records of ${domainAddress(zone)} are too many to compare with the patterns under \`ignore\``,
-    detail: `In this plan the characters of the account's records, times the patterns that they are compared with, are more than ${MAX_LIVE_COMPARISONS.toLocaleString("en")}. So it is not known which of them are ignored.`,
+    detail: `In this plan the characters of the account's records, each counting ${LIVE_RECORD_CHARACTERS} more, times the patterns that they are compared with, are more than ${MAX_LIVE_COMPARISONS.toLocaleString("en")}. So it is not known which of them are ignored.`,
     fix: "Write fewer patterns for the domain, or select other domains with --target.",
     address: domainAddress(zone),
     ...(span === undefined ? {} : { span }),

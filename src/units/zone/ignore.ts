@@ -75,12 +75,13 @@ export function ignoring<Entry>(
       return rules.some(({ matches, registry }) => matches(folded, registry));
     },
     claimants: (record) => {
+      if (registryRecords === null) return NO_CLAIMANTS;
       const folded = fold(record, zone);
       const lists = new Set<readonly Entry[]>();
       for (const { matches, registry } of rules) {
         if (matches(folded, registry)) for (const list of registry(folded.foldedName)) lists.add(list);
       }
-      return registryRecords === null ? NO_CLAIMANTS : registryRecords.join(lists);
+      return registryRecords.join(lists);
     },
   };
 }
