@@ -52,28 +52,63 @@ export function withAffected(
   if (base === undefined) return changedSince;
   const known = new Set(changedSince.addresses);
   const affected = new Set<Address>();
+  const lists = new EntryLists();
+  const added = new Set<EntryList>();
+  const add = (addresses: readonly Address[]): void => {
+    for (const one of addresses) if (!known.has(one)) affected.add(one);
+  };
   for (const unit of units) {
     const found = live.units[unit.name];
     if (found === undefined || (!unit.canBeRenamed && unit.retain === undefined)) continue;
-    const [now, before] = [desired, base].map((one) => fatesOf(unit, compareUnit(unit, one, found, options).matched));
+    const [now, before] = [desired, base].map((one) =>
+      fatesOf(unit, compareUnit(unit, one, found, options).matched, lists),
+    );
     for (const item of found.items) {
       const { id, address } = unit.identify(item);
       const [fate, former] = [now?.get(id), before?.get(id)];
       if (fate?.text === former?.text) continue;
-      for (const one of [address, ...(fate?.by ?? []), ...(former?.by ?? [])]) if (!known.has(one)) affected.add(one);
+      add([address]);
+      for (const list of [...(fate?.by ?? []), ...(former?.by ?? [])]) {
+        if (added.has(list)) continue;
+        added.add(list);
+        add(list.addresses);
+      }
     }
   }
   return affected.size === 0 ? changedSince : { ...changedSince, affected: [...affected].sort(compareText) };
 }
 
-/** What becomes of a live object: as a text to compare, and the addresses of the entries that say so. */
+/** Addresses of entries; one object for equal lists. */
+interface EntryList {
+  readonly number: number;
+  readonly addresses: readonly Address[];
+}
+
+/** The lists of entries that objects have to do with. Thousands of images share that of their family, of thousands of entries: it is read once. */
+class EntryLists {
+  readonly #byText: Map<string, EntryList> = new Map();
+  readonly #read: WeakMap<readonly { readonly address: Address }[], EntryList> = new WeakMap();
+
+  of(entries: readonly { readonly address: Address }[]): EntryList {
+    const read = this.#read.get(entries);
+    if (read !== undefined) return read;
+    const addresses = entries.map(({ address }) => address);
+    const text = JSON.stringify(addresses);
+    const list = this.#byText.get(text) ?? { number: this.#byText.size, addresses };
+    this.#byText.set(text, list);
+    this.#read.set(entries, list);
+    return list;
+  }
+}
+
+/** What becomes of a live object: as a text to compare, and the entries that say so. */
 interface Fate {
   readonly text: string;
-  readonly by: readonly Address[];
+  readonly by: readonly EntryList[];
 }
 
 /** By the object's id; what stays although no entry means it is absent. */
-function fatesOf(unit: Unit, { matches }: Matched): ReadonlyMap<ObjectId, Fate> {
+function fatesOf(unit: Unit, { matches }: Matched, lists: EntryLists): ReadonlyMap<ObjectId, Fate> {
   const meant = matches.flatMap((match) =>
     match.live === null ? [] : [[unit.identify(match.live).id, match] as const],
   );
@@ -81,11 +116,11 @@ function fatesOf(unit: Unit, { matches }: Matched): ReadonlyMap<ObjectId, Fate> 
   return new Map(
     [...byId].map(([id, all]) => {
       const by = all.flatMap(([, match]) => {
-        const others = match.intent === "delete" ? (match.by ?? []) : [];
-        return [match.declared, match.removed, ...others].flatMap((entry) => entry?.address ?? []);
+        const own = lists.of([match.declared, match.removed].flatMap((entry) => entry ?? []));
+        return match.intent === "delete" && match.by !== undefined ? [own, lists.of(match.by)] : [own];
       });
       const ways = all.map(([, match]) => (match.intent === "delete" ? match.label : match.intent));
-      return [id, { text: JSON.stringify([ways, by]), by }];
+      return [id, { text: JSON.stringify([ways, by.map(({ number }) => number)]), by }];
     }),
   );
 }

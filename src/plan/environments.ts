@@ -101,10 +101,12 @@ const MAX_NAMED_ENVIRONMENTS = 5;
  * error into one environment would else retire its images from another.
  */
 export function refuseRetiredElsewhere(changes: readonly Change[], others: readonly OtherEnvironment[]): Diagnostic[] {
-  const broken = others.filter(({ declares }) => declares === null);
+  // Once for all changes: there may be thousands of both.
+  const sorted = others.toSorted((a, b) => compareText(a.name ?? "", b.name ?? ""));
+  const broken = sorted.filter(({ declares }) => declares === null);
   return changes.filter(isRetired).flatMap((change): Diagnostic[] => {
     const { address, span } = change;
-    const declaring = others.filter(({ declares }) => declares?.has(liveAddressOf(change)));
+    const declaring = sorted.filter(({ declares }) => declares?.has(liveAddressOf(change)));
     const found = declaring.length === 0 ? broken : declaring;
     if (found.length === 0) return [];
     const where = placesOf(found);
@@ -147,7 +149,6 @@ function flagOf(found: readonly OtherEnvironment[]): string {
   return first === undefined ? "" : ` --env ${shellWord(first)}`;
 }
 
-/** Sorted. */
 function namesIn(found: readonly OtherEnvironment[]): string[] {
-  return found.flatMap(({ name }) => name ?? []).sort(compareText);
+  return found.flatMap(({ name }) => name ?? []);
 }

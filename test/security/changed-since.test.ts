@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
+import { type Desired, findChangedSince } from "../../src/index.ts";
 import { here } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
+import { Account } from "../support/account.ts";
 
 const ROOT = "tenon: 1\nowner: edge\nfiles: [m.yaml]\nallow: [{ delete: 'vpc/*' }, { delete: 'image/*' }]\n";
 /** @param description with or without the owner's tag */
@@ -114,3 +116,29 @@ interface Planned {
   }[];
   readonly tenon: { readonly changes: Readonly<Record<string, { readonly origin: string }>> };
 }
+
+test("the entries of a family are read once, however many images it lets go", async () => {
+  const reads = async (count: number): Promise<number> => {
+    const image = (label: string) => ({ label, description: "[tenon:edge]", status: "available" }) as const;
+    const labels = Array.from({ length: count }, (_, index) => `g-${index}`);
+    const old = labels.map((label) => image(label.replace("g-", "g-z")));
+    const account = await Account.open({ seed: { images: [...labels.map(image), ...old] } });
+    const desiredOf = async (note: string) => {
+      const images = labels.map((label) => ({ label, family: "g", keep: 1, note }));
+      return (await account.load(JSON.stringify({ tenon: 1, owner: "edge", images }))).desired as Desired;
+    };
+    const [now, base] = [await desiredOf("a"), await desiredOf("b")];
+    let looks = 0;
+    const declared = now.declared.map((entry) => ({
+      ...entry,
+      get address() {
+        looks += 1;
+        return entry.address;
+      },
+    }));
+    await account.plan({ ...now, declared } as Desired, { changedSince: findChangedSince("main", now, base) });
+    await account.close();
+    return looks;
+  };
+  expect((await reads(80)) / (await reads(20))).toBeLessThan(6);
+});
