@@ -153,10 +153,10 @@ module.exports = {
       [
         "^src/(dns|files|lsp|manifest|model)/",
         "^src/format/reformat\\.ts$",
-        "^src/render/(explain|terminal)\\.ts$",
+        "^src/render/(explain|terminal|markdown/parts)\\.ts$",
         "^src/units/index\\.ts$",
       ],
-      "The language server is handed how a project is checked; it reads files for the loader, and knows what `explain` and `fmt` know.",
+      "The language server is handed how a project is checked; it reads files for the loader, knows what `explain` and `fmt` know, and shows it as markdown.",
     ),
     only(
       "format-writes-manifests",
