@@ -395,7 +395,8 @@ function escapedUnit(unit: string): string {
  * before a quote or another one, which fish takes for an escape in single quotes, too.
  */
 export function shellWord(text: string): string {
-  if (/^[\w./:@%+,=-]+$/.test(text)) return text;
+  // At the beginning of a word zsh takes `=` for a command's path.
+  if (/^(?!=)[\w./:@%+,=-]+$/.test(text)) return text;
   if (text === "") return "''";
   return text.replace(/['\u2018-\u201b]+|(?:[^'\u2018-\u201b\\]|\\(?!['\u2018-\u201b\\]|$))+|\\+/g, (part) => {
     if (/^\\+$/.test(part)) return `"${part}${part}"`;

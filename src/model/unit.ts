@@ -323,6 +323,8 @@ export interface PairContext {
   mayDelete(address: Address): boolean;
   /** All live objects that were read; of the unit's own type. */
   readonly live: readonly unknown[];
+  /** How much of the account a plan has compared with patterns; a unit that limits it counts on. */
+  readonly compared: { characters: number };
   /** The ids of all live objects of a key that were read. */
   idsOf(key: string): readonly ObjectId[];
   /** The owner in the tag of the live object of a key, if it carries one. */

@@ -208,6 +208,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
     servedMilliseconds: live.servedMilliseconds ?? null,
     uploadTimeoutSeconds: Math.max(uploadTimeoutSeconds, options.leastLeaseSeconds ?? 0),
     live: live.items,
+    compared: { characters: 0 },
     mayDelete: (address) => deletable.has(escapeGlob(address)),
     idsOf: (key) => idsByKey.get(key) ?? [],
     ownerOf: (key) => owners.get(key) ?? null,

@@ -148,6 +148,7 @@ test("200,000 prunes are planned like two: no list of them is handed to a functi
       owner: "edge",
       servedMilliseconds: null,
       uploadTimeoutSeconds: 3600,
+      compared: { characters: 0 },
       mayDelete: () => false,
       idsOf: () => [],
       ownerOf: () => null,

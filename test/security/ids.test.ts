@@ -4,7 +4,7 @@ import { here as run } from "../cli/here.ts";
 import { failing } from "../cli/odd-service.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
 import { Account } from "../support/account.ts";
-import { growth } from "../support/operations.ts";
+import { growth, operationsOf } from "../support/operations.ts";
 import { expectPlainText } from "./hostile.ts";
 
 const IMAGE = {
@@ -73,4 +73,85 @@ test("VPCs of one label are each compared with an entry alone, whatever else is 
     await account.close();
   };
   expect(await growth(15, 4, planned)).toBeLessThan(6);
+}, 60_000);
+
+test("domains of one name that are compared with an entry count together", async () => {
+  const at = "2026-11-29T19:31:54";
+  const label = "a".repeat(60);
+  const zone = `${label}.${label}.${label}.example`;
+  const planned = async (domains: number): Promise<number> => {
+    const ids = Array.from({ length: domains }, (_, index) => index + 1);
+    const none = {
+      axfr_ips: [],
+      master_ips: [],
+      expire_sec: 0,
+      refresh_sec: 0,
+      retry_sec: 0,
+      ttl_sec: 0,
+      group: "",
+      tags: [],
+    };
+    const domain = (id: number) => ({
+      ...none,
+      id,
+      domain: zone,
+      type: "master",
+      soa_email: "a@a.example",
+      status: "active",
+      description: "",
+      created: at,
+      updated: at,
+    });
+    const rest = {
+      port: 0,
+      priority: 0,
+      weight: 0,
+      ttl_sec: 0,
+      protocol: null,
+      service: null,
+      tag: null,
+      created: at,
+      updated: at,
+    };
+    const records = (of: number) =>
+      Array.from({ length: 1_000 }, (_, index) => ({
+        ...rest,
+        id: of * 10_000 + index,
+        type: "TXT",
+        name: "",
+        target: "x".repeat(1_000),
+      }));
+    const lists = {
+      domains: ids.map(domain),
+      images: [],
+      vpcs: [],
+      ...Object.fromEntries(ids.map((id) => [`domains/${id}/records`, records(id)])),
+    };
+    const head = {
+      kind: "tenon-live",
+      format_version: 2,
+      read_at: `${at}.000Z`,
+      served_at: `${at}.000Z`,
+      host: "a.example",
+      dialect: "node",
+      account: null,
+    };
+    const patterns = Array.from({ length: 300 }, (_, index) => ({ type: "AAAA", name: `${index}.` }));
+    const entry = {
+      domain: zone,
+      id: 777_777,
+      type: "master",
+      soa_email: "a@a.example",
+      ignore: patterns,
+      records: [],
+    };
+    const cwd = await folder({
+      "tenon.yaml": JSON.stringify({ tenon: 1, owner: "edge", domains: [entry] }),
+      "account.json": JSON.stringify({ ...head, lists, unread: [] }),
+    });
+    return operationsOf(() => run(["plan", "--live", "account.json", "--allow", "bulk=*"], { cwd }));
+  };
+  await planned(1);
+  // The seventh is beyond what a plan compares, and what is left is to read the others.
+  expect((await planned(20)) / (await planned(7))).toBeLessThan(2);
 }, 60_000);

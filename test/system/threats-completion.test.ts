@@ -58,7 +58,7 @@ test("an environment that a shell completes within quotes is a word, or none", a
 test("a flag that a message proposes is one word in bash, zsh and fish", async () => {
   const unit = fc.constantFrom(..."ab *$`;#()!~'\"\\\u2018\u2019\u201c");
   const texts = fc.sample(fc.string({ unit, minLength: 1, maxLength: 14 }), { numRuns: 400, seed: 7 });
-  texts.push("x\\'; touch pwned; #", "\\", "\\\\", "'\\'\\\\'", "domain/\\*.a.example/A");
+  texts.push("=ls", "x\\'; touch pwned; #", "\\", "\\\\", "'\\'\\\\'", "domain/\\*.a.example/A");
   const script = texts.map((text) => `printf '%s\\n' ${shellWord(text)}`).join("\n");
   const cwd = await folder({ script });
   for (const shell of ["bash", "zsh", "fish"]) {

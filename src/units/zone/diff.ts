@@ -60,11 +60,11 @@ interface ComparableZone {
 
 export function pairZones(matches: readonly ZoneMatch[], context: PairContext): Paired {
   const refusals: Diagnostic[] = [];
-  let comparisons = 0;
+  const { compared } = context;
   const zones = matches.map((match) => {
     const own = comparisonsOf(match);
-    comparisons += own;
-    const isCompared = own === 0 || comparisons <= MAX_LIVE_COMPARISONS;
+    compared.characters += own;
+    const isCompared = own === 0 || compared.characters <= MAX_LIVE_COMPARISONS;
     if (!isCompared) refusals.push(notCompared(match));
     return comparableZone(match, isCompared);
   });
