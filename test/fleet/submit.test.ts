@@ -112,6 +112,6 @@ test("a store that is slow, and answers each time, is waited for after a signal;
   await sleep(3_000);
   expect(said).toBe(0);
   isSilent = true;
-  await expect.poll(() => said, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => said, { timeout: 30_000 }).toBe(1);
   submission.close();
 });
