@@ -50,7 +50,7 @@ _tenon() {
       continue
     fi
     value=${value#"$prefix"}
-    # Nothing keeps bash from expanding a `!` in double quotes and leaves no trace.
+    # In double quotes bash expands a `!`, and a backslash before it would become part of the word.
     [[ $_tenon_quote == '"' && $value == *'!'* ]] && continue
     case $_tenon_quote in
       \') value=${value//\'/\'\\\'\'} ;;
@@ -60,7 +60,7 @@ _tenon() {
     COMPREPLY+=("$value")
   done <<<"$output"
   if ((${#COMPREPLY[@]} == 0)) && [[ $mode == files || $mode == dirs ]]; then
-    # Readline's own completion takes the word as it is typed; `compgen` would get it without quotes, and expands what is in it.
+    # Readline completes the path, as without this script. `compgen -f`, given a word without its quotes, runs commands that stand in it.
     compopt -o default
   elif ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *= ]]; then
     compopt -o nospace

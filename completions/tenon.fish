@@ -1,6 +1,6 @@
 # tenon completion for fish: tenon completion fish | source
 
-# Asks once for each line: __tenon_lines.
+# Puts the answer for the line so far into __tenon_lines. Candidates and paths are asked for one after another, and Tenon once.
 function __tenon_ask
     set -l line (commandline -cp | string collect)
     test "$line" = "$__tenon_line"; and return
@@ -19,7 +19,8 @@ function __tenon_complete
     test (count $__tenon_lines) -gt 1; and printf '%s\n' $__tenon_lines[2..-1]
 end
 
-# fish itself completes paths, from the word as it is typed: its functions for that take it without quotes, and carry out what is in it.
+# With -F fish completes paths itself. Its functions __fish_complete_path and __fish_complete_directories, given a word without its quotes, run
+# completions of other commands that stand in it.
 function __tenon_wants_path
     __tenon_ask
     test (count $__tenon_lines) -eq 1; and contains -- "$__tenon_lines[1]" files dirs

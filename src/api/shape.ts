@@ -24,10 +24,12 @@ function problemIn(part: string, { part: rest, clause }: Problem): Problem {
 /** RFC 1035, 2.3.4, as text. Looking up a name costs the summed length of all its parent names, so its length is limited. */
 const MAX_NAME_CHARACTERS = 255;
 /**
- * Names that lie between records and their domain, in all lists that are read: a record `a.b.c` has two, `b.c` and `c`. 12,000 records with
- * names of 100 characters have 600,000. A project may declare as many.
+ * Names that lie between the records of one domain and the domain: a record `a.b.c` has two, `b.c` and `c`. 12,000 records with names of 100
+ * characters have 600,000.
  */
-const MAX_INNER_LABELS = 800_000;
+const MAX_INNER_LABELS_PER_LIST = 800_000;
+/** Of all lists that one command reads: twice what a project may declare. */
+const MAX_INNER_LABELS = 1_600_000;
 
 /**
  * Records at one name that allow no other there: CNAME (RFC 1034, 3.6.2), and an MX without a host (RFC 7505). The service takes one. Each has an
@@ -166,12 +168,7 @@ interface MalformedField {
   readonly problem: string;
 }
 
-/** @param innerLabels of the lists that were read before */
-function malformedFieldOf(
-  path: readonly string[],
-  items: readonly JsonObject[],
-  innerLabels: number,
-): MalformedField | null {
+function malformedFieldOf(path: readonly string[], items: readonly JsonObject[]): MalformedField | null {
   const key = path.map((segment) => (/^\d+$/.test(segment) ? "*" : segment)).join("/");
   const check = SHAPES.find((shape) => shape.path === key)?.check;
   if (check === undefined) return null;
@@ -192,10 +189,14 @@ function malformedFieldOf(
     const most = MAX_PARTS_PER_LIST.toLocaleString("en");
     return { id: undefined, problem: `the objects of the list have more than ${most} subnets, nodes and interfaces` };
   }
-  if (innerLabels + innerLabelsIn(items) <= MAX_INNER_LABELS) return null;
-  const most = MAX_INNER_LABELS.toLocaleString("en");
-  const which = innerLabels === 0 ? "the list" : "this and all lists before it";
-  return { id: undefined, problem: `the names of ${which} have more than ${most} labels beside their first` };
+  return innerLabelsIn(items) <= MAX_INNER_LABELS_PER_LIST
+    ? null
+    : tooManyLabels("the list", MAX_INNER_LABELS_PER_LIST);
+}
+
+function tooManyLabels(where: string, most: number): MalformedField {
+  const problem = `the names of ${where} have more than ${most.toLocaleString("en")} labels beside their first`;
+  return { id: undefined, problem };
 }
 
 function innerLabelsIn(items: readonly JsonObject[]): number {
@@ -220,9 +221,15 @@ function partsIn(list: Json | undefined): number {
 
 /** The same client, whose lists fail as `malformed` if an object in them is not as it should be. */
 export function checkingShapes(api: ReadClient): ReadClient {
-  // By the list: a command may read one again and again.
+  // By the list, as a command may read one again and again.
   const innerLabels = new Map<string, number>();
-  let all = 0;
+  let sum = 0;
+  const tooManyTogether = (path: readonly string[], items: readonly JsonObject[]): MalformedField | null => {
+    const [key, own] = [path.join("/"), innerLabelsIn(items)];
+    sum += own - (innerLabels.get(key) ?? 0);
+    innerLabels.set(key, own);
+    return sum <= MAX_INNER_LABELS ? null : tooManyLabels("all lists that were read", MAX_INNER_LABELS);
+  };
   return {
     get requestCount() {
       return api.requestCount;
@@ -233,15 +240,9 @@ export function checkingShapes(api: ReadClient): ReadClient {
     list: async (request, signal) => {
       const answer = await api.list(request, signal);
       if (!answer.ok) return answer;
-      const key = request.path.join("/");
-      all -= innerLabels.get(key) ?? 0;
-      innerLabels.delete(key);
-      const malformedField = malformedFieldOf(request.path, answer.items, all);
-      if (malformedField !== null) return malformed(request.path, malformedField);
-      const own = innerLabelsIn(answer.items);
-      innerLabels.set(key, own);
-      all += own;
-      return answer;
+      const { path } = request;
+      const problem = malformedFieldOf(path, answer.items) ?? tooManyTogether(path, answer.items);
+      return problem === null ? answer : malformed(path, problem);
     },
   };
 }

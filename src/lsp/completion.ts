@@ -200,8 +200,9 @@ function markdown(explanation: Explanation): MarkupContent {
     ({ name, type, required, description: text }) =>
       `- ${codeSpan(escapeText(name))} (${type}${required ? ", required" : ""})${text === "" ? "" : `: ${escapeMarkdown(text)}`}`,
   );
+  const heading = title === "" ? "" : `**${escapeMarkdown(title)}** `;
   const blocks = [
-    [title === "" ? "" : `**${escapeMarkdown(title)}** `, codeSpan(escapeText(path))].join(""),
+    heading + codeSpan(escapeText(path)),
     escapeMarkdown(factsText(explanation)),
     escapeMarkdown(description),
     examples.length === 0 ? "" : ["```yaml", ...examples, "```"].join("\n"),

@@ -339,7 +339,7 @@ export function listSuggested(candidates: readonly string[]): string {
  * Control characters (C0, DEL, C1: so every ANSI sequence), format characters (bidi marks, zero-width, tags), line and
  * paragraph separators, lone surrogates, blanks other than the space (a value with one would look like another value), and whatever else has
  * no shape of its own (Hangul fillers, the grapheme joiner, the empty Braille pattern, a note head and a filler without a glyph, the
- * place of an object, private characters).
+ * object replacement character, and private-use characters, which each font draws as it likes).
  * The two selectors that make a symbol text or emoji stay behind such a symbol, and before the frame of a key: elsewhere they have no shape.
  * Of marks on one letter, six are plainly visible, and three of those that fit every script: a pile of more covers the lines around its own.
  */

@@ -40,6 +40,7 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
     own: Declared<Spec> | null,
     within: readonly Values[],
     deleted: readonly Values[],
+    compared: Compared,
   ): (values: Values) => boolean;
   /** Those of `wanted` that the service would refuse beside `staying`, all in one object. Absent: nothing of it is in others. */
   clashing?(wanted: readonly Values[], staying: readonly Values[]): ReadonlySet<Values>;
@@ -312,6 +313,11 @@ export type Match<Spec = unknown, Live = unknown> =
       readonly former: Declared<Spec> | null;
     };
 
+/** How much of the account a plan or an undo has compared with patterns. Units that limit it add to it. */
+export interface Compared {
+  characters: number;
+}
+
 export interface PairContext {
   /** The owner whose tag managed objects shall carry. */
   readonly owner: string | null;
@@ -323,8 +329,7 @@ export interface PairContext {
   mayDelete(address: Address): boolean;
   /** All live objects that were read; of the unit's own type. */
   readonly live: readonly unknown[];
-  /** How much of the account a plan has compared with patterns; a unit that limits it counts on. */
-  readonly compared: { characters: number };
+  readonly compared: Compared;
   /** The ids of all live objects of a key that were read. */
   idsOf(key: string): readonly ObjectId[];
   /** The owner in the tag of the live object of a key, if it carries one. */

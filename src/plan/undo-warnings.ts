@@ -115,7 +115,7 @@ export function leftAlone(root: Address, count: number): Explanation {
     code: "undo-left",
     summary: `${count === 1 ? "a record" : `${count} records`} of ${root} that the run changed ${count === 1 ? "is" : "are"} left alone`,
     detail:
-      "The project ignores such records now, shares their names with another project, or declares no part that they are in.",
+      "The project ignores such records now, shares their names with another project, or declares no part that they are in; or its patterns under `ignore` are too many to be compared with so many records.",
     fix: "Change them where they are kept.",
   };
 }

@@ -10,7 +10,7 @@ import { factsOf } from "../model/kind.ts";
 import type { Live } from "../model/live.ts";
 import type { Kind, ObjectId, Values } from "../model/resource.ts";
 import { compareIds, groupBy } from "../model/text.ts";
-import type { LiveValues, Unit } from "../model/unit.ts";
+import type { Compared, LiveValues, Unit } from "../model/unit.ts";
 import {
   differingFields,
   isFilledSince,
@@ -164,6 +164,7 @@ class Undoing {
   readonly #declared: Named[] = [];
   readonly #conflicts: UndoConflict[] = [];
   readonly #warnings: Diagnostic[] = [];
+  readonly #compared: Compared = { characters: 0 };
 
   constructor(
     run: JournalledRun,
@@ -415,7 +416,7 @@ class Undoing {
     if (part && entry?.part !== true) return () => true;
     const live = found.has.within.map(({ values }) => values);
     const deleted = touched.within.flatMap(({ before, after }) => (before !== null && after === null ? [before] : []));
-    return touched.unit.leftToOthers?.(entry, live, deleted) ?? (() => false);
+    return touched.unit.leftToOthers?.(entry, live, deleted, this.#compared) ?? (() => false);
   }
 
   #declare(

@@ -308,7 +308,7 @@ function othersThan(
 ): (prefix: string, suffix: string) => boolean {
   const all = addressesOf(changes);
   return (prefix, suffix) => {
-    for (let at = indexOf(all, prefix); all[at]?.text.startsWith(prefix) === true; at += 1) {
+    for (let at = firstFrom(all, prefix); all[at]?.text.startsWith(prefix) === true; at += 1) {
       const { text, change } = all[at] as PlannedAddress;
       if (text.length < prefix.length + suffix.length || !text.endsWith(suffix)) continue;
       if (!own.has(change.address) && !own.has(change.root)) return true;
@@ -336,8 +336,8 @@ function addressesOf(changes: readonly Change[]): readonly PlannedAddress[] {
   return all;
 }
 
-/** Of the first address that does not come before `text`. */
-function indexOf(all: readonly PlannedAddress[], text: string): number {
+/** The index of the first address that does not come before `text`. */
+function firstFrom(all: readonly PlannedAddress[], text: string): number {
   let [low, high] = [0, all.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -7,7 +7,11 @@ const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t"
 
 /** The text on one line, with everything that is not plainly visible as `\n`, `\t` or `\u{1b}`. */
 export function escapeText(text: string): string {
-  return escapeWith(text, (character) => SHORT[character] ?? `\\u{${codePoint(character, 1)}}`);
+  return escapeWith(text, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  return SHORT[character] ?? `\\u{${codePoint(character, 1)}}`;
 }
 
 /** The same for YAML in double quotes, whose escapes have no braces; line breaks are left to the caller. */
@@ -75,13 +79,17 @@ function snap(line: string, index: number): number {
 }
 
 function cellsOf(line: string, from: number, to: number, start: number, end: number): Cell[] {
+  const part = line.slice(from, to);
+  // What stands before a mark or a selector decides whether it is shown.
+  const unsafe = new Set([...part.matchAll(UNSAFE)].map(({ index }) => from + index));
   const cells: Cell[] = [];
   let offset = from;
-  for (const character of line.slice(from, to)) {
+  for (const character of part) {
     const marked = offset >= start && offset < Math.max(end, start + 1);
-    offset += character.length;
-    const text = character === "\t" ? " ".repeat(TAB_COLUMNS) : escapeText(character);
+    const shown = unsafe.has(offset) ? escapeCharacter(character) : character;
+    const text = character === "\t" ? " ".repeat(TAB_COLUMNS) : shown;
     cells.push({ text, width: columnsOf(text), marked });
+    offset += character.length;
   }
   return cells;
 }

@@ -120,13 +120,9 @@ test("the labels of all lists that are read count together, and a list that is r
   const list = async () => ({ ok: true, items: records }) as never;
   const api = checkingShapes({ requestCount: 0, get: list, list, limits: () => [], close: async () => {} });
   const read = async (id: string) => (await api.list({ path: ["domains", id, "records"] })).ok;
-  expect([await read("1"), await read("1"), await read("1"), await read("2"), await read("1")]).toEqual([
-    true,
-    true,
-    true,
-    false,
-    true,
-  ]);
+  // 450,000 of 1,600,000 each.
+  for (const id of ["1", "1", "1", "1", "2", "3", "1"]) expect([id, await read(id)]).toEqual([id, true]);
+  expect(await read("4")).toBe(false);
 });
 
 /** A service whose lists of `path` hold one object, and all others none. */

@@ -283,4 +283,9 @@ test("a pile of marks on a letter covers no other line, in a terminal, a comment
     expect(stdout).toMatch(format === "json" ? /a\u0301{3}(\\u0301){42}b/ : /a\u0301{3}(\\u\{301\}){42}b/);
     expect(stdout).not.toMatch(/\p{M}{7}|\p{Script=Inherited}{4}/u);
   }
+  // The line of a manifest beneath an error.
+  const wrong = await folder({ "tenon.yaml": `tenon: 1\nvpcs: [{ label: "a${"\u0301".repeat(9)}b", region: 1 }]\n` });
+  const { stderr } = await run(["validate"], { cwd: wrong });
+  expect(stderr).toMatch(/a\u0301{3}(\\u\{301\}){6}b/);
+  expect(stderr).not.toMatch(/\p{Script=Inherited}{4}/u);
 });

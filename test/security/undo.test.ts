@@ -205,3 +205,25 @@ test("a network does not get back a name that somebody has given to another one 
   });
   expect(await vpcsOf(service)).toEqual([`other us-east ${OURS} 10.0.0.0/24`, "prod us-east theirs "]);
 });
+
+test("an undo leaves the records of a zone alone if the patterns under ignore are too many to be compared with them", async () => {
+  const records = Array.from({ length: 700 }, (_, index) => ({
+    ...{ type: "TXT", name: `t${index}`, target: "a".repeat(3_000) },
+  }));
+  const zone = { domain: "a.example", type: "master", soa_email: "a@a.example" } as const;
+  const manifest = (patterns: number) => {
+    const ignore = Array.from({ length: patterns }, (_, index) => ({ type: "AAAA", name: `n${index}` }));
+    const own = { records_policy: "additive", records: [{ type: "A", name: "www", target: "192.0.2.1" }] };
+    return JSON.stringify({ tenon: 1, owner: "edge", domains: [{ ...zone, ignore, ...own }] });
+  };
+  const seed = { domains: [{ ...zone, id: 1, tags: ["tenon:edge"], records }] } as never;
+  const { cwd, tenon } = await staged(manifest(0), { seed });
+  for (const [patterns, said] of [
+    [10, "- www A 192.0.2.1"],
+    [1_000, "a record of domain/a.example that the run changed is left alone"],
+  ] as const) {
+    await writeFile(join(cwd, "tenon.yaml"), manifest(patterns));
+    const { stdout, stderr } = await tenon("undo", "run.jsonl");
+    expect((stdout + stderr).replace(/\s+/g, " ")).toContain(said);
+  }
+});

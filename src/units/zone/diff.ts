@@ -13,7 +13,15 @@ import { rootLabels, sharedWithOf } from "../owner-tag.ts";
 import { ClaimTable, claimsBeyond, claimsOf } from "./claims.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { endsSharing } from "./guards.ts";
-import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
+import {
+  type Claimants,
+  countComparisons,
+  type Ignoring,
+  ignoring,
+  LIVE_RECORD_CHARACTERS,
+  MAX_LISTED,
+  MAX_LIVE_COMPARISONS,
+} from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import {
   byId,
@@ -107,21 +115,12 @@ function isMixed({ match, live, kept, others }: ComparableZone): boolean {
   );
 }
 
-/** Characters of live names and targets, times the patterns under `ignore` that they are compared with, of one plan. */
-const MAX_LIVE_COMPARISONS = 2_000_000_000;
-/** Characters that each record counts as, beside its own: to call a pattern takes as long. */
-const LIVE_RECORD_CHARACTERS = 100;
 const IGNORE_ALL: readonly IgnorePattern[] = [{ name: "*" }];
 
 function comparisonsOf(match: ZoneMatch): number {
-  const patterns = statedPatterns(match);
-  const records = match.live?.records ?? [];
-  if (patterns.length === 0 || records.length === 0) return 0;
-  const characters = records.reduce((sum, { name, target }) => sum + name.length + target.length, 0);
-  // An absolute pattern is compared with the name and the zone.
-  const absolute = patterns.filter(({ name }) => name?.endsWith(".") === true).length;
-  const zoneCharacters = absolute * records.length * (match.live?.domain.domain.length ?? 0);
-  return patterns.length * (characters + records.length * LIVE_RECORD_CHARACTERS) + zoneCharacters;
+  const { live } = match;
+  if (live === null || live.records === null) return 0;
+  return countComparisons(statedPatterns(match), live.domain.domain, live.records);
 }
 
 /** What may be ignored is left as it is. */

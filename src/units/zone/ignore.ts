@@ -86,6 +86,25 @@ export function ignoring<Entry>(
   };
 }
 
+/** Characters of live names and targets, times the patterns that they are compared with, of one plan or undo. No manifest says what is live. */
+export const MAX_LIVE_COMPARISONS = 2_000_000_000;
+/** Characters that each live record counts as, beside its own: to call a pattern takes as long. */
+export const LIVE_RECORD_CHARACTERS = 100;
+
+/** What `ignoring` costs at worst. @param zone as in `ignoring` */
+export function countComparisons(
+  patterns: readonly IgnorePattern[],
+  zone: string,
+  records: readonly Pick<IgnorableRecord, "name" | "target">[],
+): number {
+  const characters = records.reduce((sum, { name, target }) => sum + name.length + target.length, 0);
+  // An absolute pattern is compared with the name and the zone.
+  const absolute = patterns.filter(({ name }) => name?.endsWith(".") === true).length;
+  return (
+    patterns.length * (characters + records.length * LIVE_RECORD_CHARACTERS) + absolute * records.length * zone.length
+  );
+}
+
 const NO_CLAIMANTS: Claimants<never> = { first: [], count: 0 };
 
 /** Whether a pattern ignores the record, judged without the live records: names claimed in the external-dns registry are not seen. */

@@ -3,11 +3,11 @@
 import type { Declared } from "../../model/desired.ts";
 import type { Span } from "../../model/diagnostic.ts";
 import { domainAddress, type Json, type Values } from "../../model/resource.ts";
-import type { LiveValues, RestateContext, RestatedValues } from "../../model/unit.ts";
+import type { Compared, LiveValues, RestateContext, RestatedValues } from "../../model/unit.ts";
 import { UNSTATED } from "../common.ts";
 import { ClaimTable, claimsOf } from "./claims.ts";
 import { liveDomain } from "./domain.ts";
-import { ignoring } from "./ignore.ts";
+import { countComparisons, ignoring, MAX_LIVE_COMPARISONS } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { isOthersName } from "./sharing.ts";
 import type { RecordSpec, ZoneSpec } from "./spec.ts";
@@ -62,17 +62,22 @@ export function restateZone(
 }
 
 /**
- * What the entry ignores, shares, or has outside of its part. What it ignores comes back if the run deleted it and nothing stands in its
+ * What the entry ignores, shares, or has outside of its part; all of it, if the patterns are too many to be compared with it. What it ignores comes back if the run deleted it and nothing stands in its
  * place: whoever keeps it may find it by its registry record, which is gone as well.
  */
 export function leftToOthers(
   own: Declared<ZoneSpec> | null,
   within: readonly Values[],
   deleted: readonly Values[],
+  compared: Compared,
 ): (values: Values) => boolean {
   if (own === null) return () => false;
   const { spec } = own;
-  const patterns = ignoring(spec.ignore, spec.domain, [...within, ...deleted], (values) => values as RecordValues);
+  const records = [...within, ...deleted].map((values) => values as RecordValues);
+  const comparisons = countComparisons(spec.ignore, spec.domain, records);
+  compared.characters += comparisons;
+  if (comparisons > 0 && compared.characters > MAX_LIVE_COMPARISONS) return () => true;
+  const patterns = ignoring(spec.ignore, spec.domain, records, (values) => values);
   const [gone, there] = [new Set(deleted), new Set(within.map(setOf))];
   const comesBack = (values: Values): boolean => gone.has(values) && !there.has(setOf(values));
   return (values) =>
