@@ -43,7 +43,7 @@ describe("a domain's own record that meets a record set's", () => {
     expect(shown(beside)).toEqual(["@ TXT v=spf1 mx -all", "@ MX mx.example.net", "@ TXT verify"]);
   });
 
-  test("needs to say it in a record that holds as long as any of them, as a later day would be an error", async () => {
+  test("needs to say it in a record that no other one outlasts, as a later day would be an error", async () => {
     const own = (...entries: readonly string[]) =>
       loadText(
         SETS + domain(`use: [mail]\nrecords: [${entries.map((entry) => `{ type: TXT, name: "@", ${entry} }`)}]\n`),

@@ -157,7 +157,7 @@ async function check(terminal: Terminal, directory: string | undefined, flags: Z
   return verifiedCode(terminal, verification, hasSeen(verification) ? EXIT.pending : EXIT.error);
 }
 
-/** Whether the verification has any result: false if no server was found, or none of them answers. */
+/** Whether the verification has a result: false if no server was found, or none answers. */
 function hasSeen({ there, problems, delegation }: Verification): boolean {
   const isSilent = problems.every(({ state }) => state === "not-answering");
   return there > 0 || !isSilent || delegation.some(({ code }) => code !== "unanswered" && code !== "lame");
