@@ -63,7 +63,8 @@ export function expectPlain(
 /** A folder that is gone after the test. */
 export async function folder(files: Readonly<Record<string, string>>): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "tenon-cli-"));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  // A process that a test ends may still write into its folder.
+  onTestFinished(() => rm(path, { recursive: true, force: true, maxRetries: 10 }));
   await writeInto(path, files);
   return path;
 }
