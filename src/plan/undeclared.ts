@@ -37,9 +37,14 @@ export function matchUndeclared(
   const live = unnamed.map((one) => one.live);
   const { kept = [], leaving = [], families = [] } = unit.retain?.(named, live, context, isThere) ?? {};
   const others = new Set([...kept, ...leaving.map((one) => one.live)]);
-  const isChosen = (object: unknown, by: readonly Declared[]): boolean =>
-    [unit.identify(object), ...by].some(({ address }) => mayPrune(address));
-  const left = leaving.filter((one) => isChosen(one.live, one.by));
+  // A family has one list of entries for all of its images.
+  const chosen = new Map<readonly Declared[], boolean>();
+  const isAnyChosen = (by: readonly Declared[]): boolean => {
+    const known = chosen.get(by) ?? by.some(({ address }) => mayPrune(address));
+    chosen.set(by, known);
+    return known;
+  };
+  const left = leaving.filter((one) => mayPrune(unit.identify(one.live).address) || isAnyChosen(one.by));
   const pruned = unnamed.filter((one) => !others.has(one.live) && mayPrune(one.identity.address));
   return {
     matches: [
@@ -51,7 +56,7 @@ export function matchUndeclared(
       ...pruned.map((one) => deletion(one.live, null, null, "prune")),
     ],
     kept,
-    families: families.flatMap(({ family, by }) => (by.some(({ address }) => mayPrune(address)) ? [family] : [])),
+    families: families.flatMap(({ family, by }) => (isAnyChosen(by) ? [family] : [])),
   };
 }
 
