@@ -14,7 +14,7 @@ import { compileNameGlob, toAscii } from "../dns/unicode.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { compileGlob, escapeGlob, shellWord } from "../model/text.ts";
-import { Collected, type CollectOptions, type Import, type NamedEmail } from "./collect.ts";
+import { Collected, type CollectOptions, type Import, MAX_IGNORE_PATTERNS, type NamedEmail } from "./collect.ts";
 import { entryAt, itemsAt, type JsonValue, readJsonSource, spanOf, textAt } from "./json-source.ts";
 import { beyondLimits, ownName } from "./octodns.ts";
 import { zoneName } from "./zone-files.ts";
@@ -345,6 +345,8 @@ class ViewReader {
       }
       const types = (textAt(unmanaged, "rType_pattern") ?? "*").split(",").map((type) => type.trim());
       for (const type of types) {
+        // What has more is refused: each pattern is written for each type.
+        if (patterns.length > MAX_IGNORE_PATTERNS) return patterns;
         const pattern = {
           ...(name === undefined || name.glob === "*" ? {} : { name: name.glob }),
           ...(type === "*" || type === "" ? {} : { type }),

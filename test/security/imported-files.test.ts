@@ -89,6 +89,14 @@ test("a file of a hundred megabytes, or of brackets alone, from Terraform or DNS
   }
 });
 
+test("a pattern of DNSControl is not written for each of thousands of types", async () => {
+  const unmanaged = [{ label_pattern: "a".repeat(30_000), rType_pattern: "A,".repeat(30_000) }];
+  const cwd = await folder({ "ir.json": irOf([domainOf("a.example", [], { unmanaged })]) });
+  const { code, stderr } = await run(["import", "--from", "dnscontrol", "ir.json", "--out", "new"], { cwd });
+  expect([code, stderr]).toEqual([3, expect.stringContaining("a.example has too many patterns of records to ignore")]);
+  expect(await readdir(cwd)).toEqual(["ir.json"]);
+});
+
 test("texts of the account and of lists of accounts that have several lines are written as YAML that says the same", async () => {
   const lines = ["v:\nx", "?\nx", "- a\n%b"];
   const domains = lines.map((target, index) => ({
