@@ -342,9 +342,10 @@ export function listSuggested(candidates: readonly string[]): string {
  * object replacement character, and private-use characters, which each font draws as it likes).
  * The two selectors that make a symbol text or emoji stay behind such a symbol, and before the frame of a key: elsewhere they have no shape.
  * Of marks on one letter, six are plainly visible, and three of those that fit every script: a pile of more covers the lines around its own.
+ * And the second `#` of `##vso[` and `##[`: wherever they stand in a line of a log, Azure Pipelines carries out what follows.
  */
 export const UNSAFE: RegExp =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u2800\ufffc\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}|\p{M}(?<=\p{M}{7}|\p{Script=Inherited}{4})/gu;
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u2800\ufffc\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}|\p{M}(?<=\p{M}{7}|\p{Script=Inherited}{4})|#(?<=##)(?=(?:[vV][sS][oO])?\[)/gu;
 
 /** @param indentColumns 0: on one line */
 export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {
@@ -364,14 +365,14 @@ const UNSAFE_WITHIN_LINES: RegExp = new RegExp(`(?!\\n)(?:${UNSAFE.source})`, "g
 export function countEscaped(json: string): number {
   let count = 0;
   for (let at = json.indexOf("\\u"); at !== -1; at = json.indexOf("\\u", at + 2)) count += 1;
-  if (!/[^\x20-\x7e\n]/.test(json)) return count;
+  if (!/[^\x20-\x7e\n]|##/.test(json)) return count;
   for (const _ of json.matchAll(UNSAFE_WITHIN_LINES)) count += 1;
   return count;
 }
 
-/** Whether a text is printable ASCII: most are, and finding that out takes a fraction of a search for what is not. */
+/** Whether a text is printable ASCII without a `##`: most are, and finding that out takes a fraction of a search for what is not plainly visible. */
 export function isPlain(text: string): boolean {
-  return !/[^\x20-\x7e]/.test(text);
+  return !/[^\x20-\x7e]|##/.test(text);
 }
 
 /** There are a few thousand of them, and a text may hold millions of one. */

@@ -289,3 +289,40 @@ test("a pile of marks on a letter covers no other line, in a terminal, a comment
   expect(stderr).toMatch(/a\u0301{3}(\\u\{301\}){6}b/);
   expect(stderr).not.toMatch(/\p{Script=Inherited}{4}/u);
 });
+
+test("nothing in a log is a command to Azure Pipelines, wherever it stands in its line", async () => {
+  const command = "##vso[task.prependpath]/evil ##[group] ###Vso[build.x] ##VSO";
+  const object = (label: string) => ({ label, description: command });
+  const files = (record: string) => ({
+    "tenon.yaml": `tenon: 1
+vpcs: [{ label: net, region: us-east, description: ${JSON.stringify(command)}, note: ${JSON.stringify(command)} }]
+domains:
+  - { domain: a.example, type: master, soa_email: a@a.example, records: [{ type: TXT, name: t, target: ${JSON.stringify(command)}${record} }] }
+`,
+    "##vso[x]/tenon.yaml": "tenon: 1\n  a: ##vso[y]\n",
+  });
+  const [cwd, wrong] = [await folder(files("")), await folder(files(", '##vso[x]': ##[y]"))];
+  const env = envOf(await emulator({ seed: { vpcs: [{ ...object("net"), region: "us-east" }] } }));
+  const texts: string[] = [];
+  for (const [at, ...args] of [
+    [cwd, "plan"],
+    [cwd, "plan", "--format", "markdown"],
+    [cwd, "plan", "--format", "html"],
+    [cwd, "plan", "--format", "json"],
+    [cwd, "plan", "--target", command],
+    [cwd, "expanded"],
+    [cwd, "list"],
+    [cwd, "validate", "##vso[x]"],
+    [cwd, "fmt", "--check", "##vso[x]"],
+    [cwd, "validate", "##vso[z]"],
+    [wrong, "validate"],
+    [cwd, "apply", "--yes"],
+  ] as const) {
+    const { stdout, stderr } = await run(args, { cwd: at, env });
+    for (const line of `${stdout}\n${stderr}`.split("\n")) {
+      if (/##(vso)?\[/i.test(line)) texts.push(`${args.join(" ")}: ${line.slice(0, 200)}`);
+    }
+    if (args.at(-1) === "json") expect(stdout).toContain("prependpath");
+  }
+  expect(texts).toEqual([]);
+});
