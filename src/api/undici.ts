@@ -132,7 +132,18 @@ function proxyAddress(environment: TransportOptions["environment"]): string | nu
   const text = variable(environment, "HTTPS_PROXY")?.trim() ?? "";
   if (text === "") return null;
   const address = text.includes("://") ? text : `http://${text}`;
-  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : "invalid";
+  return URL.canParse(address) && isProxy(new URL(address)) ? address : "invalid";
+}
+
+/** undici takes no path, and decodes the user's name and password. */
+function isProxy({ protocol, pathname, search, hash, username, password }: URL): boolean {
+  if (!/^https?:$/.test(protocol) || pathname + search + hash !== "/") return false;
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function variable(environment: TransportOptions["environment"], name: string): string | undefined {
