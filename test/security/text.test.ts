@@ -290,8 +290,9 @@ test("a pile of marks on a letter covers no other line, in a terminal, a comment
   expect(stderr).not.toMatch(/\p{Script=Inherited}{4}/u);
 });
 
-test("nothing in a log is a command to Azure Pipelines, wherever it stands in its line", async () => {
-  const command = "##vso[task.prependpath]/evil ##[group] ###Vso[build.x] ##VSO";
+test("nothing in a log is a command to Azure Pipelines or TeamCity, wherever it stands in its line", async () => {
+  const command =
+    "##vso[task.prependpath]/evil ##[group] ###Vso[build.x] ##VSO ##teamcity[setParameter name='env.PATH']";
   const object = (label: string) => ({ label, description: command });
   const files = (record: string) => ({
     "tenon.yaml": `tenon: 1
@@ -320,7 +321,7 @@ domains:
   ] as const) {
     const { stdout, stderr } = await run(args, { cwd: at, env });
     for (const line of `${stdout}\n${stderr}`.split("\n")) {
-      if (/##(vso)?\[/i.test(line)) texts.push(`${args.join(" ")}: ${line.slice(0, 200)}`);
+      if (/##[a-z]*\[/i.test(line)) texts.push(`${args.join(" ")}: ${line.slice(0, 200)}`);
     }
     if (args.at(-1) === "json") expect(stdout).toContain("prependpath");
   }
