@@ -236,12 +236,14 @@ function compile({ preset, name, type, target }: IgnorePattern): Rule {
   const fitsTarget = target === undefined ? fitsAll : compileNameGlob(canonicalIpv6(target) ?? target);
   // What the service holds may be no name at all, and is then the same only as it is written: `import` writes such patterns.
   const [wholeName, wholeTarget] = [name, target].map((glob) => (glob === undefined ? null : literalOf(glob)));
+  const undotted = wholeTarget?.replace(/\.$/, "");
   return (record, registry) => {
     if (preset !== undefined && !isOfPreset(record, preset, registry)) return false;
     if (!fitsType(record.type)) return false;
     if (record.name !== wholeName && !fitsName(isAbsolute ? record.absolute : record.foldedName)) return false;
     if (record.target === wholeTarget) return true;
-    return isTextType(record.type) ? fitsText(record.target) : fitsTarget(record.foldedTarget);
+    if (isTextType(record.type)) return fitsText(record.target);
+    return record.target === undotted || fitsTarget(record.foldedTarget);
   };
 }
 

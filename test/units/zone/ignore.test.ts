@@ -37,6 +37,10 @@ test("a pattern without stars is what it spells, though the record has no name t
     const { type, name, target } = record(text);
     expect(ignored({ type, name, target: target === "" ? "." : target }, [...odd, "A a 192.0.2.9"])).toEqual([text]);
   }
+  // `import` writes a name with its final dot.
+  expect(ignored({ target: "e\u0301~." }, ["CNAME g e\u0301~", "TXT g e\u0301~", "MX g \u00e9"])).toEqual([
+    "CNAME g e\u0301~",
+  ]);
 });
 
 describe("the preset acme", () => {
