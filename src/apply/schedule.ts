@@ -21,6 +21,8 @@ export interface Scheduled {
   readonly after: readonly string[];
   /** What must have ended, however it ended. */
   readonly afterEnd?: readonly string[];
+  /** Not null: it looks at what a later step deletes. */
+  readonly expect?: object | null;
 }
 
 /**
@@ -36,6 +38,8 @@ interface Node {
   readonly dependents: Node[];
   /** Those that wait until it has ended, however it ended. */
   readonly followers: Node[];
+  /** Whether it is of use only just before what waits for it. */
+  readonly isLook: boolean;
   /** Edges whose source has not ended yet. */
   pending: number;
   state: StepState;
@@ -48,7 +52,8 @@ interface Node {
 /**
  * Steps go waiting → ready → running → done | failed | unknown. A step is skipped when the last step before it has ended and not all of
  * them are done, rather than at the first failure: so the reasons do not depend on timing. All operations together take time linear in
- * steps and edges (times log of steps for the plan order).
+ * steps and edges (times log of steps for the plan order). Of what is ready the first in plan order starts, but before all others what waited
+ * for a look: thousands of steps may come before a delete in the plan, and what it was looked for would be old news by then.
  */
 export class Schedule {
   readonly #steps: readonly Node[];
@@ -81,11 +86,10 @@ export class Schedule {
     return this.#node(id).state;
   }
 
-  /** Marks the first ready step in plan order as running; null if none is ready. */
+  /** Marks a ready step as running; null if none is ready. */
   start(): string | null {
-    const rank = this.#ready.pop();
-    if (rank === null) return null;
-    const node = this.#steps[rank] as Node;
+    const node = this.#nextReady();
+    if (node === null) return null;
     node.state = "running";
     this.#running += 1;
     return node.id;
@@ -126,10 +130,16 @@ export class Schedule {
   stop(because: readonly string[]): readonly Skip[] {
     this.#stoppedBy ??= because.map((id) => this.#node(id).rank ?? 0).sort((a, b) => a - b);
     const skips: Skip[] = [];
-    for (let rank = this.#ready.pop(); rank !== null; rank = this.#ready.pop()) {
-      this.#skip(this.#steps[rank] as Node, this.#stoppedBy, skips);
+    for (let node = this.#nextReady(); node !== null; node = this.#nextReady()) {
+      this.#skip(node, this.#stoppedBy, skips);
     }
     return skips;
+  }
+
+  #nextReady(): Node | null {
+    const rank = this.#ready.pop();
+    if (rank === null) return null;
+    return this.#steps[rank < 0 ? rank + this.#steps.length : rank] as Node;
   }
 
   #node(id: string): Node {
@@ -138,8 +148,11 @@ export class Schedule {
     return node;
   }
 
-  /** Called once everything before `node` has ended: makes it ready, or skips it; a barrier is passed. */
-  #arrive(node: Node, skips: Skip[]): void {
+  /**
+   * Called once everything before `node` has ended: makes it ready, or skips it; a barrier is passed.
+   * @param isNext whether it starts before all others: a negative rank is smaller than theirs
+   */
+  #arrive(node: Node, skips: Skip[], isNext = false): void {
     if (node.rank === null) {
       node.state = node.spoiled ? "skipped" : "done";
       this.#leave(node, skips);
@@ -147,7 +160,7 @@ export class Schedule {
       this.#skip(node, node.spoiled ? node.causes : (this.#stoppedBy ?? []), skips);
     } else {
       node.state = "ready";
-      this.#ready.push(node.rank);
+      this.#ready.push(isNext ? node.rank - this.#steps.length : node.rank);
     }
   }
 
@@ -174,16 +187,16 @@ export class Schedule {
           dependent.spoiled = true;
           dependent.causes = mergeCauses(dependent.causes, ended.causes);
         }
-        this.#countDown(dependent, skips);
+        this.#countDown(dependent, skips, ended.isLook);
       }
-      for (const follower of ended.followers) this.#countDown(follower, skips);
+      for (const follower of ended.followers) this.#countDown(follower, skips, false);
     }
     this.#leaving = [];
   }
 
-  #countDown(node: Node, skips: Skip[]): void {
+  #countDown(node: Node, skips: Skip[], isNext: boolean): void {
     node.pending -= 1;
-    if (node.pending === 0) this.#arrive(node, skips);
+    if (node.pending === 0) this.#arrive(node, skips, isNext);
   }
 
   /** Nodes that have ended and whose dependents are being informed. */
@@ -200,6 +213,7 @@ function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): Rea
       rank,
       dependents: [],
       followers: [],
+      isLook: "expect" in step && step.expect !== null,
       pending,
       state: "waiting",
       spoiled: false,

@@ -28,6 +28,19 @@ describe("the schedule", () => {
     expect(startAll(schedule)).toEqual(["c", "d", "e"]);
   });
 
+  test("starts what waited for a look before all else, and skips it when it is stopped", () => {
+    const look: Scheduled = { ...step("look"), expect: {} };
+    const schedule = new Schedule([step("a"), step("b", "a"), step("c", "a"), look, step("delete", "look")], []);
+    expect(startAll(schedule)).toEqual(["a", "look"]);
+    schedule.end("a", "done");
+    schedule.end("look", "done");
+    expect([schedule.start(), schedule.start()]).toEqual(["delete", "b"]);
+    const stopped = new Schedule([step("a"), look, step("delete", "look")], []);
+    startAll(stopped);
+    stopped.end("look", "done");
+    expect(stopped.stop([])).toEqual([{ id: "delete", because: [] }]);
+  });
+
   test("waits for every step before a barrier", () => {
     const barrier: Barrier = { id: "filled", after: ["a", "b"] };
     const schedule = new Schedule([step("a"), step("b"), step("activate", "filled")], [barrier]);

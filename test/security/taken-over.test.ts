@@ -89,3 +89,40 @@ removed: [{ domain: old.example }, { vpc: net }, { image: golden }]
     }
   }
 });
+
+test("no other request comes between the look at an object and its delete, but for those that are under way", async () => {
+  const five = Array.from({ length: 5 }, (_, index) => index + 1);
+  const seed = {
+    domains: five.map((id) => ({ ...DOMAINS[0], id, domain: `old${id}.example`, records: [] })),
+    vpcs: five.map((id) => ({ id, label: `net${id}`, region: "us-east", description: "[tenon:me]" })),
+    images: five.map((id) => ({ id: `private/${id}`, label: `golden${id}`, description: "[tenon:me]" })),
+  };
+  const removed = five.flatMap((id) => [{ domain: `old${id}.example` }, { vpc: `net${id}` }, { image: `golden${id}` }]);
+  const records = Array.from({ length: 150 }, (_, index) => ({ type: "A", name: `n${index}`, target: "192.0.2.1" }));
+  const zones = ["a.example", "z.example"].map((domain) => ({
+    domain,
+    type: "master",
+    soa_email: "a@a.example",
+    records,
+  }));
+  const manifest = JSON.stringify({ tenon: 1, owner: "me", allow: [{ delete: "**" }], removed, domains: zones });
+  for (const concurrency of ["8", "1"]) {
+    const service = await emulator({ seed: seed as never });
+    const options = { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) };
+    service.clearRequests();
+    const { code, stderr } = await run(["apply", "--yes", "--concurrency", concurrency], options);
+    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    const requests = service.requests.map(({ method, path }) => `${method} ${path}`);
+    const between = requests.flatMap((request, index) => {
+      if (!request.startsWith("DELETE")) return [];
+      const look = requests.lastIndexOf(
+        request.replace("DELETE", "GET").replace(/(domains\/\d+)$/, "$1/records"),
+        index,
+      );
+      return [look === -1 ? Number.POSITIVE_INFINITY : index - look - 1];
+    });
+    expect(between).toHaveLength(15);
+    // Each of the others may have sent one request before, and one after.
+    expect(Math.max(...between)).toBeLessThanOrEqual(2 * (Number(concurrency) - 1));
+  }
+});
