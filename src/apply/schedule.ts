@@ -1,5 +1,6 @@
 /** Schedule: which step may run next and what a failure takes with it, as a state machine without clock or I/O. */
 
+import type { Method } from "../model/api.ts";
 import type { Barrier } from "../model/plan.ts";
 import type { StepOutcome } from "../model/report.ts";
 
@@ -21,8 +22,8 @@ export interface Scheduled {
   readonly after: readonly string[];
   /** What must have ended, however it ended. */
   readonly afterEnd?: readonly string[];
-  /** Not null: it looks at what a later step deletes. */
-  readonly expect?: object | null;
+  /** Of a request; absent: it is none. */
+  readonly method?: Method;
 }
 
 /**
@@ -38,8 +39,13 @@ interface Node {
   readonly dependents: Node[];
   /** Those that wait until it has ended, however it ended. */
   readonly followers: Node[];
-  /** Whether it is of use only just before what waits for it. */
-  readonly isLook: boolean;
+  /**
+   * Whether what waits for it is to come soon: it looks at what is deleted then, or it deletes or changes what the next step replaces, so that a name
+   * has no answer meanwhile. So does a step that was urgent itself: a zone is switched off, filled, and switched on.
+   */
+  readonly hastens: boolean;
+  /** Set by a step before it that hastens it. */
+  isUrgent: boolean;
   /** Edges whose source has not ended yet. */
   pending: number;
   state: StepState;
@@ -52,13 +58,17 @@ interface Node {
 /**
  * Steps go waiting → ready → running → done | failed | unknown. A step is skipped when the last step before it has ended and not all of
  * them are done, rather than at the first failure: so the reasons do not depend on timing. All operations together take time linear in
- * steps and edges (times log of steps for the plan order). Of what is ready the first in plan order starts, but before all others what waited
- * for a look: thousands of steps may come before a delete in the plan, and what it was looked for would be old news by then.
+ * steps and edges (times log of steps for the plan order).
+ *
+ * Of what is ready the first in plan order starts, but what is urgent before all others, and of that what became ready last. Where a lull lets a look or
+ * a delete start early, thousands of steps that come before the next one in the plan would become ready meanwhile, and hours could pass between the two.
  */
 export class Schedule {
   readonly #steps: readonly Node[];
   readonly #byId: ReadonlyMap<string, Node>;
   readonly #ready: ReadyQueue = new ReadyQueue();
+  /** The one to start next is the last. */
+  readonly #urgent: Node[] = [];
   #running = 0;
   #unended: number;
   #stoppedBy: readonly number[] | null = null;
@@ -137,9 +147,10 @@ export class Schedule {
   }
 
   #nextReady(): Node | null {
+    const urgent = this.#urgent.pop();
+    if (urgent !== undefined) return urgent;
     const rank = this.#ready.pop();
-    if (rank === null) return null;
-    return this.#steps[rank < 0 ? rank + this.#steps.length : rank] as Node;
+    return rank === null ? null : (this.#steps[rank] as Node);
   }
 
   #node(id: string): Node {
@@ -148,11 +159,8 @@ export class Schedule {
     return node;
   }
 
-  /**
-   * Called once everything before `node` has ended: makes it ready, or skips it; a barrier is passed.
-   * @param isNext whether it starts before all others: a negative rank is smaller than theirs
-   */
-  #arrive(node: Node, skips: Skip[], isNext = false): void {
+  /** Called once everything before `node` has ended: makes it ready, or skips it; a barrier is passed. */
+  #arrive(node: Node, skips: Skip[]): void {
     if (node.rank === null) {
       node.state = node.spoiled ? "skipped" : "done";
       this.#leave(node, skips);
@@ -160,7 +168,8 @@ export class Schedule {
       this.#skip(node, node.spoiled ? node.causes : (this.#stoppedBy ?? []), skips);
     } else {
       node.state = "ready";
-      this.#ready.push(isNext ? node.rank - this.#steps.length : node.rank);
+      if (node.isUrgent) this.#urgent.push(node);
+      else this.#ready.push(node.rank);
     }
   }
 
@@ -180,23 +189,27 @@ export class Schedule {
   #leave(node: Node, skips: Skip[]): void {
     this.#leaving.push(node);
     if (this.#leaving.length > 1) return;
+    const urgentBefore = this.#urgent.length;
     for (let index = 0; index < this.#leaving.length; index += 1) {
       const ended = this.#leaving[index] as Node;
       for (const dependent of ended.dependents) {
+        if (ended.hastens || ended.isUrgent) dependent.isUrgent = true;
         if (ended.spoiled) {
           dependent.spoiled = true;
           dependent.causes = mergeCauses(dependent.causes, ended.causes);
         }
-        this.#countDown(dependent, skips, ended.isLook);
+        this.#countDown(dependent, skips);
       }
-      for (const follower of ended.followers) this.#countDown(follower, skips, false);
+      for (const follower of ended.followers) this.#countDown(follower, skips);
     }
     this.#leaving = [];
+    const urgent = this.#urgent.splice(urgentBefore);
+    for (const node of urgent.sort((a, b) => (b.rank ?? 0) - (a.rank ?? 0))) this.#urgent.push(node);
   }
 
-  #countDown(node: Node, skips: Skip[], isNext: boolean): void {
+  #countDown(node: Node, skips: Skip[]): void {
     node.pending -= 1;
-    if (node.pending === 0) this.#arrive(node, skips, isNext);
+    if (node.pending === 0) this.#arrive(node, skips);
   }
 
   /** Nodes that have ended and whose dependents are being informed. */
@@ -213,7 +226,8 @@ function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): Rea
       rank,
       dependents: [],
       followers: [],
-      isLook: "expect" in step && step.expect !== null,
+      hastens: "method" in step && step.method !== "POST",
+      isUrgent: false,
       pending,
       state: "waiting",
       spoiled: false,

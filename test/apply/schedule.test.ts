@@ -28,17 +28,37 @@ describe("the schedule", () => {
     expect(startAll(schedule)).toEqual(["c", "d", "e"]);
   });
 
-  test("starts what waited for a look before all else, and skips it when it is stopped", () => {
-    const look: Scheduled = { ...step("look"), expect: {} };
-    const schedule = new Schedule([step("a"), step("b", "a"), step("c", "a"), look, step("delete", "look")], []);
-    expect(startAll(schedule)).toEqual(["a", "look"]);
-    schedule.end("a", "done");
-    schedule.end("look", "done");
-    expect([schedule.start(), schedule.start()]).toEqual(["delete", "b"]);
-    const stopped = new Schedule([step("a"), look, step("delete", "look")], []);
-    startAll(stopped);
-    stopped.end("look", "done");
-    expect(stopped.stop([])).toEqual([{ id: "delete", because: [] }]);
+  test("starts what waited for a look, a delete or a change before all else, and skips it when it is stopped", () => {
+    for (const method of ["GET", "DELETE", "PUT"] as const) {
+      const first: Scheduled = { ...step("first"), method };
+      const others = [step("a"), step("b", "a"), step("c", "a")];
+      const schedule = new Schedule(
+        [...others, first, step("then", "first"), step("last", "end")],
+        [{ id: "end", after: ["then"] }],
+      );
+      expect(startAll(schedule)).toEqual(["a", "first"]);
+      schedule.end("a", "done");
+      schedule.end("first", "done");
+      expect(schedule.start()).toBe("then");
+      schedule.end("then", "done");
+      expect(startAll(schedule)).toEqual(["last", "b", "c"]);
+      const stopped = new Schedule([step("a"), first, step("then", "first")], []);
+      startAll(stopped);
+      stopped.end("first", "done");
+      expect(stopped.stop([])).toEqual([{ id: "then", because: [] }]);
+    }
+  });
+
+  test("of what is urgent starts what became ready last, and otherwise the first of the plan", () => {
+    const [large, small] = ["large", "small"].map((id): Scheduled => ({ ...step(id), method: "DELETE" }));
+    if (large === undefined || small === undefined) throw new Error("not made");
+    const steps = [large, ...["l1", "l2", "l3"].map((id) => step(id, "large")), small, step("s1", "small")];
+    const schedule = new Schedule(steps, []);
+    startAll(schedule);
+    schedule.end("large", "done");
+    expect(schedule.start()).toBe("l1");
+    schedule.end("small", "done");
+    expect(startAll(schedule)).toEqual(["s1", "l2", "l3"]);
   });
 
   test("waits for every step before a barrier", () => {
