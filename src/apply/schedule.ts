@@ -1,7 +1,7 @@
 /** Schedule: which step may run next and what a failure takes with it, as a state machine without clock or I/O. */
 
 import type { Method } from "../model/api.ts";
-import type { Barrier } from "../model/plan.ts";
+import type { Barrier, Step } from "../model/plan.ts";
 import type { StepOutcome } from "../model/report.ts";
 
 type StepState = "waiting" | "ready" | "running" | StepOutcome;
@@ -22,6 +22,7 @@ export interface Scheduled {
   readonly after: readonly string[];
   /** What must have ended, however it ended. */
   readonly afterEnd?: readonly string[];
+  readonly type?: Step["type"];
   /** Of a request; absent: it is none. */
   readonly method?: Method;
 }
@@ -44,7 +45,7 @@ interface Node {
    * has no answer meanwhile. So does a step that was urgent itself: a zone is switched off, filled, and switched on.
    */
   readonly hastens: boolean;
-  /** Set by a step before it that hastens it. */
+  /** An upload, whose address the service gives for a while; and what a step before it hastens. */
   isUrgent: boolean;
   /** Edges whose source has not ended yet. */
   pending: number;
@@ -227,7 +228,7 @@ function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): Rea
       dependents: [],
       followers: [],
       hastens: "method" in step && step.method !== "POST",
-      isUrgent: false,
+      isUrgent: "type" in step && step.type === "upload",
       pending,
       state: "waiting",
       spoiled: false,

@@ -31,7 +31,40 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
   for (const gap of cutoverGaps(order.flatMap((node) => planned[node] ?? []))) {
     if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
   }
+  shortenGaps([...gaps.values()], order, dependencies, planned);
   return { ...assemble(order, dependencies, edges, planned), gaps: [...gaps.values()] };
+}
+
+/**
+ * What opens a gap waits for what the step that closes it waits for, as far as that comes before it in the order anyway: it might start while
+ * thousands of others have to be done first, and if one of those failed, the gap would stay.
+ */
+function shortenGaps(
+  gaps: readonly Gap[],
+  order: readonly number[],
+  dependencies: number[][],
+  planned: readonly PlannedStep[],
+): void {
+  if (gaps.length === 0) return;
+  const nodes = new Map(planned.map(({ step }, node) => [step.id, node]));
+  // A milestone is reached with the last step before it, wherever it stands in the order.
+  const reached = new Int32Array(order.length);
+  for (const [at, node] of order.entries()) {
+    const first = dependencies[node] ?? [];
+    reached[node] =
+      node < planned.length ? at : first.reduce((last, one) => Math.max(last, reached[one] as number), -1);
+  }
+  const added = new Map<number, Set<number>>();
+  for (const { before, wanted } of gaps) {
+    const [opens, closes] = [nodes.get(before), nodes.get(wanted)];
+    if (opens === undefined || closes === undefined) continue;
+    const own = added.get(opens) ?? new Set(dependencies[opens]);
+    added.set(opens, own);
+    for (const node of dependencies[closes] ?? []) {
+      if ((reached[node] as number) < (reached[opens] as number)) own.add(node);
+    }
+  }
+  for (const [opens, own] of added) dependencies[opens] = [...own];
 }
 
 /**

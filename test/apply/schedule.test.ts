@@ -49,6 +49,15 @@ describe("the schedule", () => {
     }
   });
 
+  test("starts an upload before all else", () => {
+    const upload: Scheduled = { ...step("upload", "image"), type: "upload" };
+    const schedule = new Schedule([step("a"), step("b", "a"), step("image"), upload], []);
+    startAll(schedule);
+    schedule.end("a", "done");
+    schedule.end("image", "done");
+    expect(startAll(schedule)).toEqual(["upload", "b"]);
+  });
+
   test("of what is urgent starts what became ready last, and otherwise the first of the plan", () => {
     const [large, small] = ["large", "small"].map((id): Scheduled => ({ ...step(id), method: "DELETE" }));
     if (large === undefined || small === undefined) throw new Error("not made");
