@@ -169,6 +169,7 @@ function deliveryOf(request: ApiRequest, options: SenderOptions): PreparedReques
     shownPath: `/${request.path.join("/")}`,
     endpoint: endpointOf(wire.method, wire.path),
     classify: classifyResponse,
+    ...(request.confirm === undefined ? {} : { confirm: request.confirm }),
   };
 }
 

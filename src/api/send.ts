@@ -15,7 +15,14 @@ export interface PreparedRequest {
   /** The endpoint whose rate limit counts the request; null for a request that does not go to the API. */
   readonly endpoint: string | null;
   readonly classify: (outcome: HttpOutcome, context: ClassifyContext) => AttemptResult;
+  /** As in `ApiRequest`. */
+  readonly confirm?: (signal: AbortSignal | undefined) => Promise<Failure | null>;
 }
+
+/** What was seen this long ago before a request is looked at again. */
+const MAX_CONFIRMED_MILLISECONDS = 5_000;
+/** A service that lets the request through so long after each look is left alone. */
+const MAX_CONFIRMATIONS = 5;
 
 export interface RequestSender {
   readonly requestCount: number;
@@ -49,6 +56,9 @@ interface AttemptState {
   place: number | null;
   /** The Date of the last answer, in milliseconds since the epoch. */
   servedAt: number | null;
+  /** When it was certain last that the request may be sent, by the clock. */
+  confirmedAt: number;
+  confirmations: number;
 }
 
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
@@ -69,6 +79,8 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       effect: "none",
       place: null,
       servedAt: null,
+      confirmedAt: clock.now(),
+      confirmations: 0,
     };
     for (;;) {
       // Once an attempt may have had an effect, a repeat is what tells whether it had.
@@ -78,6 +90,16 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       if (signal?.aborted || patience?.aborted) {
         permit?.release(null);
         return interrupted(state);
+      }
+      if (prepared.confirm !== undefined && clock.now() - state.confirmedAt > MAX_CONFIRMED_MILLISECONDS) {
+        // What is asked needs a turn itself.
+        state.place = permit?.place ?? null;
+        permit?.release(null);
+        const failure = state.confirmations < MAX_CONFIRMATIONS ? await prepared.confirm(patience) : notConfirmed();
+        if (failure !== null) return { ok: false, failure: { ...failure, effect: state.effect } };
+        state.confirmedAt = clock.now();
+        state.confirmations += 1;
+        continue;
       }
       const admission = prepared.call.method === "GET" ? ADMITTED : await admissionOf(permit, signal);
       if (admission === null) {
@@ -247,6 +269,18 @@ function failureOf(failed: FailedAttempt, { call, shownPath }: PreparedRequest, 
 
 function tooLong(milliseconds: number): string {
   return `the service orders a wait of ${Math.ceil(milliseconds / 1000)} s; Tenon waits at most ${MAX_WINDOW_MILLISECONDS / 1000} s`;
+}
+
+function notConfirmed(): Failure {
+  return {
+    type: "unavailable",
+    effect: "none",
+    status: null,
+    errors: [],
+    message: `the service let the request through more than ${MAX_CONFIRMED_MILLISECONDS / 1000} s after each look at the object, ${MAX_CONFIRMATIONS} times`,
+    maintenance: false,
+    attempts: 0,
+  };
 }
 
 function interrupted(state: AttemptState): Answer {

@@ -5,7 +5,7 @@ import type { Change } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
 import type { JournalEntry, Youngest } from "../model/journal.ts";
 import type { Live } from "../model/live.ts";
-import type { Plan, Step } from "../model/plan.ts";
+import type { Plan, RequestStep, Step } from "../model/plan.ts";
 import type { Report, StepReport } from "../model/report.ts";
 import type { Kind, ObjectId, Values } from "../model/resource.ts";
 import { compareIds } from "../model/text.ts";
@@ -20,6 +20,7 @@ import { Schedule, type Skip } from "./schedule.ts";
 import {
   type Context,
   failureResult,
+  isLook,
   localFailure,
   Made,
   type ProducedFields,
@@ -311,6 +312,15 @@ class Execution {
     return this.#options.journal?.record(entry) ?? Promise.resolve(null);
   }
 
+  /** A look may itself come after another one. */
+  #looksBefore({ after }: Step): RequestStep[] {
+    const looks = after.flatMap((id) => {
+      const step = this.#steps.get(id);
+      return step?.type === "request" && isLook(step) ? [...this.#looksBefore(step), step] : [];
+    });
+    return [...new Set(looks)];
+  }
+
   #createContext(): Context {
     const { plan, units, root, clock, api } = this.#options;
     return {
@@ -327,6 +337,7 @@ class Execution {
         const youngest = this.#youngest[kind];
         return youngest !== undefined && compareIds(id, youngest) <= 0;
       },
+      looksBefore: (step) => this.#looksBefore(step),
       aborting: this.#stop.aborting,
       stopping: this.#stop.stopping,
       intent: async (intent): Promise<Failure | null> => {

@@ -45,7 +45,12 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const body = bodyOf(step, unit, context);
   const journalFailure = await writeIntent({ step: step.id, reason: "step", method, path: path.value, body }, context);
   if (journalFailure !== null) return journalFailure;
-  const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
+  const looks = method === "DELETE" ? context.looksBefore(step) : [];
+  const request: ApiRequest = {
+    ...{ method, path: path.value },
+    ...(body === null ? {} : { body }),
+    ...(looks.length === 0 ? {} : { confirm: (signal) => lookAgain(looks, signal, context) }),
+  };
   // What only reads can be given up at any moment.
   const ends = method === "GET" ? context.stopping : context.aborting;
   const answer = await context.api.send(request, ends, context.stopping);
@@ -53,6 +58,22 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const result = { ...resultOf(step, answer, unit), notices: notice === null ? [] : [notice] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
   return lost ? recover(step, request, result, unit, context) : result;
+}
+
+/** The service may keep a delete waiting for an hour: what was seen before is old news by then. */
+async function lookAgain(
+  looks: readonly RequestStep[],
+  signal: AbortSignal | undefined,
+  context: Context,
+): Promise<Failure | null> {
+  for (const look of looks) {
+    const path = resolvePath(look.path, context.products);
+    if (!path.ok) return unresolved(path.missing);
+    const answer = await context.api.send({ method: look.method, path: path.value }, signal);
+    const { outcome, failure } = resultOf(look, answer, unitOf(look, context));
+    if (outcome !== "done") return failure;
+  }
+  return null;
 }
 
 /** Adds to the body what only an earlier answer tells. The step that `amends` names is done, or this one would have been skipped. */

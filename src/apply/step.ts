@@ -11,6 +11,7 @@ import {
   type Produced,
   type Reference,
   type RequestStep,
+  type Step,
 } from "../model/plan.ts";
 import type { StepReport } from "../model/report.ts";
 import {
@@ -41,6 +42,8 @@ export interface Context {
   readonly isReviewed: boolean;
   /** Whether the plan has read the object, under whatever name: then no request of this run, or of one beside it, has made it. Roots only. */
   wasThere(kind: Kind, id: ObjectId): boolean;
+  /** The steps that look at what this one deletes, in their order. */
+  looksBefore(step: Step): readonly RequestStep[];
   /** Aborted when requests that are under way must end. */
   readonly aborting: AbortSignal;
   /** Aborted when nothing new may start; always before or together with `aborting`. */
@@ -129,7 +132,7 @@ function listKey(lookup: Lookup, path: readonly string[]): string {
 /** What became of a step's request. A POST of unknown outcome stays `unknown` here: recover.ts looks for what it made. */
 export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepResult {
   if (!answer.ok) return failedResult(step, answer.failure);
-  if (step.method === "GET" && step.expect !== null) return checkExpected(step, answer.body, unit);
+  if (isLook(step)) return checkExpected(step, answer.body, unit);
   if (step.method === "POST" && !isJsonObject(answer.body)) return failureResult("unknown", malformed("not an object"));
   const products = step.produces === null ? null : readProducts(step.produces, answer.body);
   if (step.produces !== null && products === null) {
@@ -152,7 +155,12 @@ function failedResult(step: RequestStep, failure: Failure): StepResult {
 
 /** An object that is already gone needs neither the delete nor the check before it. */
 function isDoneIfGone(step: RequestStep): boolean {
-  return step.method === "DELETE" || (step.method === "GET" && step.expect !== null);
+  return step.method === "DELETE" || isLook(step);
+}
+
+/** Whether the step looks at what a later one deletes or changes, which is not done if it is not as expected. */
+export function isLook(step: RequestStep): boolean {
+  return step.method === "GET" && step.expect !== null;
 }
 
 function checkExpected(step: RequestStep, body: Json, unit: Unit): StepResult {

@@ -21,6 +21,12 @@ export interface ApiRequest extends GetRequest {
   readonly body?: JsonObject;
   /** Sent as multipart/form-data, in the place of a body. */
   readonly form?: FormFile;
+  /**
+   * Asked before an attempt that had to wait for more than some seconds: for a rate limit, or before a repeat.
+   * @param signal as that of the wait
+   * @returns why the request is not sent any more; null: it is
+   */
+  confirm?(signal: AbortSignal | undefined): Promise<Failure | null>;
 }
 
 /** A file as the only field of a form (API.md, Support). */

@@ -107,6 +107,54 @@ describe("an admission that is over before the first byte is sent", () => {
   });
 });
 
+describe("a request that is confirmed", () => {
+  const DELETE = { method: "DELETE", path: ["domains", "1"] } as const;
+
+  it("is so after each wait of more than five seconds, and is given up where each look is too old by its turn", async () => {
+    const server = await serve((_request, response) =>
+      json(response, 429, { errors: [{ reason: "Too many" }] }, { "retry-after": "6" }),
+    );
+    const { api } = await open(server.baseUrl);
+    const asked: number[] = [];
+    const confirm = async () => {
+      asked.push(server.requests.length);
+      return null;
+    };
+    const failure = failureOf(await api.send({ ...DELETE, confirm }));
+    expect(failure).toMatchObject({ type: "unavailable", effect: "none" });
+    expect(failure.message).toContain("more than 5 s after each look at the object, 5 times");
+    expect(asked).toEqual([1, 2, 3, 4, 5]);
+    expect(server.requests).toHaveLength(6);
+  });
+
+  it("is not sent again if it may not be, and nobody knows what an attempt without an answer has done", async () => {
+    for (const [status, effect] of [
+      [429, "none"],
+      [502, "unknown"],
+    ] as const) {
+      const server = await serve((_request, response) => html(response, status, { "retry-after": "6" }));
+      const { api } = await open(server.baseUrl);
+      const why = failureOf(await api.send({ method: "GET", path: ["."] }));
+      expect(failureOf(await api.send({ ...DELETE, confirm: async () => why }))).toEqual({ ...why, effect });
+      expect(server.requests.map(({ method }) => method).every((method) => method === "DELETE")).toBe(true);
+    }
+  });
+
+  it("keeps its place, and what it is asked for gets a turn though only one request goes at a time", async () => {
+    const server = await serve(({ method, number }, response) => {
+      if (number === 1) json(response, 429, { errors: [{ reason: "Too many" }] }, { "retry-after": "6" });
+      else json(response, 200, { method });
+    });
+    const { api } = await open(server.baseUrl, { concurrency: 1 });
+    const confirm = async () => {
+      const answer = await api.send(GET);
+      return answer.ok ? null : answer.failure;
+    };
+    expect((await api.send({ ...DELETE, confirm })).ok).toBe(true);
+    expect(server.requests.map(({ method }) => method)).toEqual(["DELETE", "GET", "DELETE"]);
+  });
+});
+
 describe("a refusal", () => {
   it.each([400, 401, 403, 404, 405])("%i is final, keeps the service's words and had no effect", async (status) => {
     const server = await serve((_request, response) => error(response, status, "Because I say so.", "ttl_sec"));

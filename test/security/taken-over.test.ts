@@ -126,3 +126,40 @@ test("no other request comes between the look at an object and its delete, but f
     expect(Math.max(...between)).toBeLessThanOrEqual(2 * (Number(concurrency) - 1));
   }
 });
+
+test("a delete that the service keeps waiting is preceded by another look", async () => {
+  const seed = {
+    domains: [DOMAINS[0]],
+    vpcs: [{ id: 2, label: "net", region: "us-east", description: "[tenon:me]" }],
+    images: [3, 4].map((id) => ({ id: `private/${id}`, label: `golden${id}`, description: "[tenon:me]" })),
+  };
+  const removed = [{ domain: "old.example" }, { vpc: "net" }, { image: "golden3" }, { image: "golden4" }];
+  const manifest = JSON.stringify({ tenon: 1, owner: "me", allow: [{ delete: "**" }], removed });
+  const service = await emulator({ seed: seed as never });
+  const taken = new Map<string, object>([
+    ["/v4/domains/1", { tags: ["tenon:other"] }],
+    ["/v4/vpcs/2", { description: "[tenon:other]" }],
+    ["/v4/images/private%2F3", { description: "[tenon:other]" }],
+  ]);
+  const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+  const kept = new Set<string>();
+  const front = await failing(service, async (request) => {
+    const [method, path = ""] = request.split(" ");
+    if (method !== "DELETE" || kept.has(path)) return null;
+    kept.add(path);
+    const body = taken.get(path);
+    const url = `${new URL(service.baseUrl).origin}${path}`;
+    if (body !== undefined)
+      expect((await fetch(url, { method: "PUT", headers, body: JSON.stringify(body) })).status).toBe(200);
+    return { status: 429, headers: { "retry-after": "6" }, body: '{"errors":[{"reason":"Too many requests"}]}' };
+  });
+  const options = {
+    cwd: await folder({ "tenon.yaml": manifest }),
+    env: { ...envOf(service), TENON_BASE_URL: front.baseUrl },
+  };
+  const { code, stdout, stderr } = await run(["apply", "--yes"], options);
+  expect([code, stderr]).toEqual([6, expect.any(String)]);
+  expect(stdout).toContain("3 failed. Resources: 0 added, 0 changed, 1 destroyed.");
+  const deleted = service.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(deleted).toEqual(["/v4/images/private%2F4"]);
+});
