@@ -200,12 +200,14 @@ function isRestOf(shown: readonly ReviewedChange[], { action, labels, before }: 
 }
 
 /**
- * Whether the change deletes or replaces the very object that was shown, with the owner's tag that was shown: somebody may have taken it over, or
- * have taken the tag off to keep it. If that was an unfinished upload, it must still be one.
+ * Whether the change deletes or replaces the very object that was shown, with the name and the owner's tag that were shown: somebody may have
+ * taken it over, or have renamed it or taken the tag off to keep it. If that was an unfinished upload, it must still be one.
  */
 function removesShownObject(reviewed: ReviewedChange, change: Change): boolean {
-  const [shown = null, now = null] = [reviewed.before?.["owner"], change.before?.["owner"]];
-  return reviewed.id === change.id && isEqual(shown, now) && !isFinishedSince(reviewed, change);
+  const isAsShown = (field: string) => isEqual(reviewed.before?.[field] ?? null, change.before?.[field] ?? null);
+  return (
+    reviewed.id === change.id && ["label", "domain", "owner"].every(isAsShown) && !isFinishedSince(reviewed, change)
+  );
 }
 
 /** An upload that was shown as unfinished held no data that a reviewer would want to keep. Once it is finished, it holds an image. */

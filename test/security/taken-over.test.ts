@@ -163,3 +163,35 @@ test("a delete that the service keeps waiting is preceded by another look", asyn
   const deleted = service.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   expect(deleted).toEqual(["/v4/images/private%2F4"]);
 });
+
+test("a reviewed destroy leaves what somebody has renamed since, though entries name it by its id", async () => {
+  const manifest = JSON.stringify({
+    tenon: 1,
+    vpcs: [{ label: "net", id: 2, region: "us-east" }],
+    images: [{ label: "golden", id: "private/3", capture: { disk_id: 1 } }],
+    domains: [{ id: 1, ...OF, tags: [], domain: "old.example" }],
+  });
+  for (const [path, body] of [
+    ["vpcs/2", { label: "kept" }],
+    ["images/private%2F3", { label: "kept" }],
+    ["domains/1", { domain: "kept.example" }],
+    [null, {}],
+  ] as const) {
+    const seed = {
+      domains: [{ id: 1, ...OF, tags: [], domain: "old.example" }],
+      vpcs: [{ id: 2, label: "net", region: "us-east", description: "" }],
+      images: [{ id: "private/3", label: "golden", description: "" }],
+    };
+    const service = await emulator({ seed: seed as never });
+    const options = { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) };
+    const plan = await run(["plan", "--destroy", "--out", "reviewed.plan"], options);
+    expect(plan.stdout).toContain("3 to destroy");
+    const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+    const url = `${service.baseUrl}/${path}`;
+    if (path !== null)
+      expect((await fetch(url, { method: "PUT", headers, body: JSON.stringify(body) })).status).toBe(200);
+    const { code } = await run(["destroy", "--yes", "--plan", "reviewed.plan"], options);
+    const deletes = service.requests.filter(({ method }) => method === "DELETE").length;
+    expect([path, code === 0, deletes]).toEqual([path, path === null, path === null ? 3 : 0]);
+  }
+});
