@@ -170,6 +170,7 @@ function deliveryOf(request: ApiRequest, options: SenderOptions): PreparedReques
     endpoint: endpointOf(wire.method, wire.path),
     classify: classifyResponse,
     ...(request.confirm === undefined ? {} : { confirm: request.confirm }),
+    seenMillisecondsAgo: request.seenMillisecondsAgo ?? 0,
   };
 }
 

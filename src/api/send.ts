@@ -15,13 +15,14 @@ export interface PreparedRequest {
   /** The endpoint whose rate limit counts the request; null for a request that does not go to the API. */
   readonly endpoint: string | null;
   readonly classify: (outcome: HttpOutcome, context: ClassifyContext) => AttemptResult;
-  /** As in `ApiRequest`. */
+  /** Both as in `ApiRequest`. */
   readonly confirm?: (signal: AbortSignal | undefined) => Promise<Failure | null>;
+  readonly seenMillisecondsAgo?: number;
 }
 
-/** What was seen this long ago before a request is looked at again. */
-const MAX_CONFIRMED_MILLISECONDS = 5_000;
-/** A service that lets the request through so long after each look is left alone. */
+/** What was seen longer ago is looked at again. */
+const MAX_SEEN_MILLISECONDS = 5_000;
+/** After so many looks that were too old when the request's turn came, it is given up. */
 const MAX_CONFIRMATIONS = 5;
 
 export interface RequestSender {
@@ -56,8 +57,9 @@ interface AttemptState {
   place: number | null;
   /** The Date of the last answer, in milliseconds since the epoch. */
   servedAt: number | null;
-  /** When it was certain last that the request may be sent, by the clock. */
-  confirmedAt: number;
+  /** When that was begun to be seen for which it is sent, by the clock. */
+  seenAt: number;
+  /** Since the last attempt. */
   confirmations: number;
 }
 
@@ -79,7 +81,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       effect: "none",
       place: null,
       servedAt: null,
-      confirmedAt: clock.now(),
+      seenAt: clock.now() - (prepared.seenMillisecondsAgo ?? 0),
       confirmations: 0,
     };
     for (;;) {
@@ -91,16 +93,18 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         permit?.release(null);
         return interrupted(state);
       }
-      if (prepared.confirm !== undefined && clock.now() - state.confirmedAt > MAX_CONFIRMED_MILLISECONDS) {
+      if (prepared.confirm !== undefined && isOld(clock.now() - state.seenAt)) {
         // What is asked needs a turn itself.
         state.place = permit?.place ?? null;
         permit?.release(null);
-        const failure = state.confirmations < MAX_CONFIRMATIONS ? await prepared.confirm(patience) : notConfirmed();
-        if (failure !== null) return { ok: false, failure: { ...failure, effect: state.effect } };
-        state.confirmedAt = clock.now();
+        state.seenAt = clock.now();
         state.confirmations += 1;
+        const isLast = state.confirmations > MAX_CONFIRMATIONS;
+        const failure = isLast ? notConfirmed(state) : await prepared.confirm(patience);
+        if (failure !== null) return { ok: false, failure: { ...failure, effect: state.effect } };
         continue;
       }
+      state.confirmations = 0;
       const admission = prepared.call.method === "GET" ? ADMITTED : await admissionOf(permit, signal);
       if (admission === null) {
         permit?.release(null);
@@ -271,15 +275,20 @@ function tooLong(milliseconds: number): string {
   return `the service orders a wait of ${Math.ceil(milliseconds / 1000)} s; Tenon waits at most ${MAX_WINDOW_MILLISECONDS / 1000} s`;
 }
 
-function notConfirmed(): Failure {
+/** A clock that was set back says nothing. */
+function isOld(milliseconds: number): boolean {
+  return milliseconds > MAX_SEEN_MILLISECONDS || milliseconds < 0;
+}
+
+function notConfirmed({ attempts, effect }: AttemptState): Failure {
   return {
     type: "unavailable",
-    effect: "none",
+    effect,
     status: null,
     errors: [],
-    message: `the service let the request through more than ${MAX_CONFIRMED_MILLISECONDS / 1000} s after each look at the object, ${MAX_CONFIRMATIONS} times`,
+    message: `the service took more than ${MAX_SEEN_MILLISECONDS / 1000} s to let the request through after a look at the object, ${MAX_CONFIRMATIONS} times`,
     maintenance: false,
-    attempts: 0,
+    attempts,
   };
 }
 

@@ -139,7 +139,8 @@ function proxyAddress(environment: TransportOptions["environment"]): string | nu
 function isProxy({ protocol, pathname, search, hash, username, password }: URL): boolean {
   if (!/^https?:$/.test(protocol) || pathname + search + hash !== "/") return false;
   try {
-    decodeURIComponent(username + password);
+    decodeURIComponent(username);
+    decodeURIComponent(password);
     return true;
   } catch {
     return false;

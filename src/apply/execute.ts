@@ -338,6 +338,7 @@ class Execution {
         return youngest !== undefined && compareIds(id, youngest) <= 0;
       },
       looksBefore: (step) => this.#looksBefore(step),
+      lookedAt: new Map(),
       aborting: this.#stop.aborting,
       stopping: this.#stop.stopping,
       intent: async (intent): Promise<Failure | null> => {

@@ -15,6 +15,7 @@ import {
   type Context,
   DONE,
   failureResult,
+  isLook,
   localFailure,
   readField,
   resolvePath,
@@ -45,11 +46,12 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const body = bodyOf(step, unit, context);
   const journalFailure = await writeIntent({ step: step.id, reason: "step", method, path: path.value, body }, context);
   if (journalFailure !== null) return journalFailure;
+  if (isLook(step)) context.lookedAt.set(step.id, context.clock.now());
   const looks = method === "DELETE" ? context.looksBefore(step) : [];
   const request: ApiRequest = {
     ...{ method, path: path.value },
     ...(body === null ? {} : { body }),
-    ...(looks.length === 0 ? {} : { confirm: (signal) => lookAgain(looks, signal, context) }),
+    ...(looks.length === 0 ? {} : confirmedBy(looks, context)),
   };
   // What only reads can be given up at any moment.
   const ends = method === "GET" ? context.stopping : context.aborting;
@@ -60,7 +62,13 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   return lost ? recover(step, request, result, unit, context) : result;
 }
 
-/** The service may keep a delete waiting for an hour: what was seen before is old news by then. */
+/** The service may keep a delete, or one of the looks before it, waiting for an hour: what was seen before is out of date by then. */
+function confirmedBy(looks: readonly RequestStep[], context: Context): Partial<ApiRequest> {
+  const now = context.clock.now();
+  const first = Math.min(...looks.map(({ id }) => context.lookedAt.get(id) ?? now));
+  return { confirm: (signal) => lookAgain(looks, signal, context), seenMillisecondsAgo: now - first };
+}
+
 async function lookAgain(
   looks: readonly RequestStep[],
   signal: AbortSignal | undefined,

@@ -42,7 +42,7 @@ interface Node {
   readonly followers: Node[];
   /**
    * Whether what waits for it is to come soon: it looks at what is deleted then, or it deletes or changes what the next step replaces, so that a name
-   * has no answer meanwhile. So does a step that was urgent itself: a zone is switched off, filled, and switched on.
+   * has no answer meanwhile. A step that was urgent itself hastens what waits for it, too.
    */
   readonly hastens: boolean;
   /** An upload, whose address the service gives for a while; and what a step before it hastens. */
@@ -61,15 +61,15 @@ interface Node {
  * them are done, rather than at the first failure: so the reasons do not depend on timing. All operations together take time linear in
  * steps and edges (times log of steps for the plan order).
  *
- * Of what is ready the first in plan order starts, but what is urgent before all others, and of that what became ready last. Where a lull lets a look or
- * a delete start early, thousands of steps that come before the next one in the plan would become ready meanwhile, and hours could pass between the two.
+ * Of what is ready the first in plan order starts, but what is urgent before all others. A look may start early, while nothing else is ready.
+ * Without this rule the thousands of steps that become ready meanwhile would come before its delete. Of what is urgent the smallest batch goes
+ * first: a name gets its answer back before a whole zone is filled.
  */
 export class Schedule {
   readonly #steps: readonly Node[];
   readonly #byId: ReadonlyMap<string, Node>;
   readonly #ready: ReadyQueue = new ReadyQueue();
-  /** The one to start next is the last. */
-  readonly #urgent: Node[] = [];
+  readonly #urgent: UrgentBatches = new UrgentBatches();
   #running = 0;
   #unended: number;
   #stoppedBy: readonly number[] | null = null;
@@ -82,6 +82,8 @@ export class Schedule {
     refuseCycles(this.#byId);
     const roots = [...this.#byId.values()].filter((node) => node.pending === 0);
     for (const node of roots) this.#arrive(node, []);
+    this.#urgent.push(this.#arriving);
+    this.#arriving = [];
   }
 
   get running(): number {
@@ -148,9 +150,7 @@ export class Schedule {
   }
 
   #nextReady(): Node | null {
-    const urgent = this.#urgent.pop();
-    if (urgent !== undefined) return urgent;
-    const rank = this.#ready.pop();
+    const rank = this.#urgent.pop() ?? this.#ready.pop();
     return rank === null ? null : (this.#steps[rank] as Node);
   }
 
@@ -169,7 +169,7 @@ export class Schedule {
       this.#skip(node, node.spoiled ? node.causes : (this.#stoppedBy ?? []), skips);
     } else {
       node.state = "ready";
-      if (node.isUrgent) this.#urgent.push(node);
+      if (node.isUrgent) this.#arriving.push(node.rank);
       else this.#ready.push(node.rank);
     }
   }
@@ -190,7 +190,6 @@ export class Schedule {
   #leave(node: Node, skips: Skip[]): void {
     this.#leaving.push(node);
     if (this.#leaving.length > 1) return;
-    const urgentBefore = this.#urgent.length;
     for (let index = 0; index < this.#leaving.length; index += 1) {
       const ended = this.#leaving[index] as Node;
       for (const dependent of ended.dependents) {
@@ -204,8 +203,8 @@ export class Schedule {
       for (const follower of ended.followers) this.#countDown(follower, skips);
     }
     this.#leaving = [];
-    const urgent = this.#urgent.splice(urgentBefore);
-    for (const node of urgent.sort((a, b) => (b.rank ?? 0) - (a.rank ?? 0))) this.#urgent.push(node);
+    this.#urgent.push(this.#arriving);
+    this.#arriving = [];
   }
 
   #countDown(node: Node, skips: Skip[]): void {
@@ -215,6 +214,8 @@ export class Schedule {
 
   /** Nodes that have ended and whose dependents are being informed. */
   #leaving: Node[] = [];
+  /** The ranks of urgent steps that become ready together. */
+  #arriving: number[] = [];
 }
 
 function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): ReadonlyMap<string, Node> {
@@ -326,5 +327,34 @@ export class ReadyQueue {
       index = child;
     }
     heap[index] = rank;
+  }
+}
+
+/** Ranks of steps that became ready together. The batch with the fewest left is the last, and of several the one that came last. */
+class UrgentBatches {
+  /** Each descending. */
+  readonly #batches: number[][] = [];
+
+  push(ranks: readonly number[]): void {
+    if (ranks.length === 0) return;
+    let [from, to] = [0, this.#batches.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#batches[middle] as number[]).length >= ranks.length) from = middle + 1;
+      else to = middle;
+    }
+    this.#batches.splice(
+      from,
+      0,
+      ranks.toSorted((a, b) => b - a),
+    );
+  }
+
+  /** Takes out the smallest rank of the last batch; null if there is none. */
+  pop(): number | null {
+    const last = this.#batches.at(-1);
+    const rank = last?.pop() ?? null;
+    if (last?.length === 0) this.#batches.pop();
+    return rank;
   }
 }

@@ -22,11 +22,13 @@ export interface ApiRequest extends GetRequest {
   /** Sent as multipart/form-data, in the place of a body. */
   readonly form?: FormFile;
   /**
-   * Asked before an attempt that had to wait for more than some seconds: for a rate limit, or before a repeat.
+   * Asked before an attempt if what it is sent for was seen more than some seconds ago: it may have waited for a rate limit, or before a repeat.
    * @param signal as that of the wait
    * @returns why the request is not sent any more; null: it is
    */
   confirm?(signal: AbortSignal | undefined): Promise<Failure | null>;
+  /** How long ago that was when the request is handed over. Absent: just now. */
+  readonly seenMillisecondsAgo?: number;
 }
 
 /** A file as the only field of a form (API.md, Support). */

@@ -15,7 +15,7 @@ interface Case {
   readonly closes: string;
 }
 
-const CASES: readonly Case[] = [
+const casesBeside = (beside: string): readonly Case[] => [
   {
     what: "an address becomes an alias",
     live: { ...OF, records: OLD },
@@ -26,7 +26,7 @@ const CASES: readonly Case[] = [
   {
     what: "an address becomes an alias of a name whose zone is made in the same run",
     live: { ...OF, records: OLD },
-    declared: { ...OF, records: [{ type: "CNAME", name: "www", target: "n149.a.example." }] },
+    declared: { ...OF, records: [{ type: "CNAME", name: "www", target: `n149.${beside}.` }] },
     opens: "DELETE /domains/7/records/9",
     closes: "POST /domains/7/records",
   },
@@ -39,12 +39,16 @@ const CASES: readonly Case[] = [
   },
 ];
 
-test.each([8, 1])("names have no answer for a moment, with %i requests at a time", async (concurrency) => {
-  for (const { what, live, declared, opens, closes } of CASES) {
+test.each([
+  [8, "a.example"],
+  [1, "a.example"],
+  [8, "z.example"],
+])("names have no answer for a moment, with %i requests at a time beside %s", async (concurrency, beside) => {
+  for (const { what, live, declared, opens, closes } of casesBeside(beside)) {
     const records = "records" in live ? (live.records as object[]).map((record) => ({ id: 9, ...record })) : [];
     const account = await Account.open({ seed: { domains: [{ id: 7, ...live, records }] } as never });
-    // The new zone comes first in the plan, and while it is made nothing else is ready but what begins the gap.
-    const domains = [{ ...OF, domain: "a.example", records: OTHERS }, declared];
+    // While the new zone is made nothing else is ready but what begins the gap.
+    const domains = [{ ...OF, domain: beside, records: OTHERS }, declared];
     const { desired } = await account.load(JSON.stringify({ tenon: 1, domains }));
     if (desired === null) throw new Error(`${what}: not loaded`);
     const plan = await account.plan(desired, { consents: ALL_CONSENTS });

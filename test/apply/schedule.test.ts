@@ -58,16 +58,19 @@ describe("the schedule", () => {
     expect(startAll(schedule)).toEqual(["upload", "b"]);
   });
 
-  test("of what is urgent starts what became ready last, and otherwise the first of the plan", () => {
-    const [large, small] = ["large", "small"].map((id): Scheduled => ({ ...step(id), method: "DELETE" }));
-    if (large === undefined || small === undefined) throw new Error("not made");
-    const steps = [large, ...["l1", "l2", "l3"].map((id) => step(id, "large")), small, step("s1", "small")];
+  test("of what is urgent starts the smallest batch first, the later one of two, and each in the order of the plan", () => {
+    const batch = (name: string, size: number) => Array.from({ length: size }, (_, index) => `${name}${index}`);
+    const steps = ["large", "small", "other"].flatMap((id): Scheduled[] => [
+      { ...step(id), method: "DELETE" },
+      ...batch(id, id === "large" ? 4 : 3).map((one) => step(one, id)),
+    ]);
     const schedule = new Schedule(steps, []);
     startAll(schedule);
-    schedule.end("large", "done");
-    expect(schedule.start()).toBe("l1");
     schedule.end("small", "done");
-    expect(startAll(schedule)).toEqual(["s1", "l2", "l3"]);
+    expect(schedule.start()).toBe("small0");
+    schedule.end("large", "done");
+    schedule.end("other", "done");
+    expect(startAll(schedule)).toEqual(["small1", "small2", ...batch("other", 3), ...batch("large", 4)]);
   });
 
   test("waits for every step before a barrier", () => {

@@ -195,3 +195,79 @@ test("a reviewed destroy leaves what somebody has renamed since, though entries 
     expect([path, code === 0, deletes]).toEqual([path, path === null, path === null ? 3 : 0]);
   }
 });
+
+test("a domain whose delete opens a gap is looked at when all that closes the gap has been waited for", async () => {
+  const own = { type: "master", soa_email: "a@b.example", tags: ["tenon:me"] };
+  const cut = { id: 5, type: "NS", name: "zz", target: "a.two.example" };
+  const seed = {
+    domains: [
+      { id: 1, ...own, domain: "one.example", records: [cut] },
+      { id: 2, ...own, domain: "two.example", records: [{ type: "A", name: "a", target: "192.0.2.2" }] },
+    ],
+  };
+  const alias = (name: string, target: string) => ({ type: "CNAME", name, target });
+  const records = Array.from({ length: 100 }, (_, index) => ({ type: "A", name: `n${index}`, target: "192.0.2.1" }));
+  const manifest = JSON.stringify({
+    ...{ tenon: 1, owner: "me", allow: [{ delete: "**" }, { ns: "**" }], removed: [{ domain: "two.example" }] },
+    domains: [
+      {
+        domain: "one.example",
+        type: "master",
+        soa_email: "a@b.example",
+        records: [alias("zz", "www.zz.two.example.")],
+      },
+      {
+        ...{ domain: "zz.two.example", type: "master", soa_email: "a@b.example" },
+        records: [alias("www", "host.elsewhere.test."), ...records],
+      },
+    ],
+  });
+  const service = await emulator({ seed: seed as never });
+  const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+  let posts = 0;
+  const front = await failing(service, async (request) => {
+    if (!request.startsWith("POST")) return null;
+    posts += 1;
+    const body = JSON.stringify({ tags: ["tenon:other"] });
+    if (posts === 60) await fetch(`${service.baseUrl}/domains/2`, { method: "PUT", headers, body });
+    return null;
+  });
+  const options = {
+    cwd: await folder({ "tenon.yaml": manifest }),
+    env: { ...envOf(service), TENON_BASE_URL: front.baseUrl },
+  };
+  expect((await run(["apply", "--yes"], options)).code).toBe(6);
+  expect(posts).toBeGreaterThan(100);
+  expect(front.requests).not.toContain("DELETE /v4/domains/2");
+});
+
+test("what one look has seen is looked at again if another one after it had to wait", async () => {
+  const service = await emulator({ seed: { domains: [DOMAINS[0]] } as never });
+  const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+  let isApplying = false;
+  let waits = 0;
+  const front = await failing(service, async (request) => {
+    if (!isApplying || request !== "GET /v4/domains/1/records" || !front.requests.includes("GET /v4/domains/1"))
+      return null;
+    waits += 1;
+    if (waits > 1) return null;
+    const body = JSON.stringify({ tags: ["tenon:other"] });
+    await fetch(`${service.baseUrl}/domains/1`, { method: "PUT", headers, body });
+    return { status: 429, headers: { "retry-after": "6" }, body: '{"errors":[{"reason":"Too many requests"}]}' };
+  });
+  const manifest = JSON.stringify({
+    tenon: 1,
+    owner: "me",
+    allow: [{ delete: "**" }],
+    removed: [{ domain: "old.example" }],
+  });
+  const options = {
+    cwd: await folder({ "tenon.yaml": manifest }),
+    env: { ...envOf(service), TENON_BASE_URL: front.baseUrl },
+  };
+  isApplying = true;
+  const { code, stdout } = await run(["apply", "--yes"], options);
+  expect([code, stdout]).toEqual([6, expect.stringContaining("somebody else has changed its owner tag")]);
+  expect(waits).toBeGreaterThan(0);
+  expect(front.requests).not.toContain("DELETE /v4/domains/1");
+});

@@ -124,7 +124,14 @@ describe("through a proxy, to a service with a certificate of a private authorit
     expect(await get("https://forbidden.test/v4", { HTTPS_PROXY: proxyUrl() }, {})).toBe(
       "unreachable: the proxy does not connect to forbidden.test: Proxy response (403) !== 200 when HTTP Tunneling",
     );
-    for (const HTTPS_PROXY of ["socks4://user:hidden@x", "user:hidden@x\\n", "x/hidden", "x?hidden", "%:%ff@x"]) {
+    for (const HTTPS_PROXY of [
+      "socks4://user:hidden@x",
+      "user:hidden@x\\n",
+      "x/hidden",
+      "x?hidden",
+      "%:%ff@x",
+      "u%4:1hidden@x",
+    ]) {
       const words = await get("https://api.example.test/v4", { HTTPS_PROXY }, {});
       expect(words).toBe("unreachable: HTTPS_PROXY is not the URL of an http or https proxy");
     }
