@@ -65,7 +65,7 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
 /** The service may keep a delete, or one of the looks before it, waiting for an hour: what was seen before is out of date by then. */
 function confirmedBy(looks: readonly RequestStep[], context: Context): Partial<ApiRequest> {
   const now = context.clock.now();
-  const first = Math.min(...looks.map(({ id }) => context.lookedAt.get(id) ?? now));
+  const first = looks.reduce((least, { id }) => Math.min(least, context.lookedAt.get(id) ?? now), now);
   return { confirm: (signal) => lookAgain(looks, signal, context), seenMillisecondsAgo: now - first };
 }
 
