@@ -5,7 +5,7 @@ import type { Change } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
 import type { JournalEntry, Youngest } from "../model/journal.ts";
 import type { Live } from "../model/live.ts";
-import type { Plan, RequestStep, Step } from "../model/plan.ts";
+import { isLook, type Plan, type RequestStep, type Step } from "../model/plan.ts";
 import type { Report, StepReport } from "../model/report.ts";
 import type { Kind, ObjectId, Values } from "../model/resource.ts";
 import { compareIds } from "../model/text.ts";
@@ -20,7 +20,6 @@ import { Schedule, type Skip } from "./schedule.ts";
 import {
   type Context,
   failureResult,
-  isLook,
   localFailure,
   Made,
   type ProducedFields,

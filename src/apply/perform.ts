@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { isBelow } from "../files/paths.ts";
 import { type Answer, type ApiRequest, type Failure, isUnclear } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
-import type { RequestStep, Step, UploadStep, WaitStep } from "../model/plan.ts";
+import { isLook, type RequestStep, type Step, type UploadStep, type WaitStep } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { shortened } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
@@ -15,7 +15,6 @@ import {
   type Context,
   DONE,
   failureResult,
-  isLook,
   localFailure,
   readField,
   resolvePath,

@@ -5,6 +5,7 @@ import type { Change } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Intent } from "../model/journal.ts";
 import {
+  isLook,
   isReference,
   type Lookup,
   type PathPart,
@@ -158,11 +159,6 @@ function failedResult(step: RequestStep, failure: Failure): StepResult {
 /** An object that is already gone needs neither the delete nor the check before it. */
 function isDoneIfGone(step: RequestStep): boolean {
   return step.method === "DELETE" || isLook(step);
-}
-
-/** Whether the step looks at what a later one deletes or changes, which is not done if it is not as expected. */
-export function isLook(step: RequestStep): boolean {
-  return step.method === "GET" && step.expect !== null;
 }
 
 function checkExpected(step: RequestStep, body: Json, unit: Unit): StepResult {

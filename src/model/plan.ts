@@ -287,6 +287,13 @@ export interface RequestStep extends StepBase {
   readonly expect: JsonObject | null;
 }
 
+/** Whether the step looks at what a later one deletes or changes, which is not done if it is not as expected. */
+export function isLook(
+  step: Pick<RequestStep, "type" | "method" | "expect"> | Pick<UploadStep | WaitStep, "type">,
+): boolean {
+  return step.type === "request" && step.method === "GET" && step.expect !== null;
+}
+
 export interface Produced {
   /** The key under which references find it: the change's key. */
   readonly ref: string;

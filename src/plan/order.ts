@@ -1,6 +1,6 @@
 /** The order of steps: every hard edge holds, soft ones hold unless a cycle forces a gap, and the rest is stable. */
 
-import type { Barrier, Gap, Step } from "../model/plan.ts";
+import { type Barrier, type Gap, isLook, type Step } from "../model/plan.ts";
 import type { PlannedStep } from "../model/unit.ts";
 import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
 import { cutoverGaps } from "./gaps.ts";
@@ -52,7 +52,9 @@ function shortenGaps(
 ): void {
   const nodes = new Map(planned.map(({ step }, node) => [step.id, node]));
   const firstOf = (node: number): number => {
-    const look = (dependencies[node] ?? []).find((first) => isLook(planned[first]?.step));
+    const look = (dependencies[node] ?? []).find(
+      (first) => first < planned.length && isLook((planned[first] as PlannedStep).step),
+    );
     return look === undefined ? node : firstOf(look);
   };
   const pairs = gaps.flatMap(({ before, wanted }) => {
@@ -82,10 +84,6 @@ function shortenGaps(
     }
   }
   for (const [opens, own] of added) dependencies[opens] = [...own];
-}
-
-function isLook(step: PlannedStep["step"] | undefined): boolean {
-  return step?.type === "request" && step.method === "GET" && step.expect !== null;
 }
 
 /**
