@@ -1,6 +1,7 @@
 /** One cell of the matrix: what a request under an outcome must come to, and that the account ends as declared all the same. */
 
 import type { Plan } from "../../src/index.ts";
+import { isLook } from "../../src/model/plan.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { renderReportText } from "../../src/render/report.ts";
 import { type Reference, runDisturbed, type Seen, type Target } from "./outcome-run.ts";
@@ -38,7 +39,8 @@ export async function tryCell(reference: Reference, target: Target, outcome: Out
   }
 }
 
-function* stepProblems({ report, reached, looks, seconds }: Seen, target: Target, outcome: Outcome): Generator<string> {
+function* stepProblems(seen: Seen, target: Target, outcome: Outcome): Generator<string> {
+  const { report, plan, reached, looks, confirmations, seconds } = seen;
   const expected = outcome.expected[target.class];
   const step = report.steps.find(({ step }) => step === target.step.id);
   if (step?.outcome !== expected.step) {
@@ -57,6 +59,11 @@ function* stepProblems({ report, reached, looks, seconds }: Seen, target: Target
     yield `it was sent ${reached} times, not ${expected.reached}`;
   }
   if (looks !== (expected.looks ?? 0)) yield `it was looked for ${looks} times, not ${expected.looks ?? 0}`;
+  // A delete that waited for more than five seconds before some attempt is sent when its looks were repeated.
+  const own = plan.steps.filter(({ id }) => target.step.after.includes(id));
+  const hasLook = target.class === "delete" && own.some((one) => one.type === "request" && isLook(one));
+  const isDue = hasLook && reached > 1 && (waits || expected.reached === "many");
+  if (isDue !== confirmations > 0) yield `what is deleted was looked at ${confirmations} times more`;
   if (waits && seconds < RETRY_AFTER_SECONDS) yield `it was sent again after ${seconds} s, not ${RETRY_AFTER_SECONDS}`;
 }
 

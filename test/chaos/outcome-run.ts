@@ -56,6 +56,8 @@ export interface Seen {
   readonly reached: number;
   /** Lists that were read. */
   readonly looks: number;
+  /** How often what is deleted was looked at again. */
+  readonly confirmations: number;
   /** Of the jumping clock. */
   readonly seconds: number;
   /** The mutating requests of the whole run. */
@@ -75,6 +77,7 @@ export async function runDisturbed(trial: Trial, target: Target, outcome: Outcom
     report,
     reached: watch.reached,
     looks: watch.looks,
+    confirmations: watch.confirmations,
     seconds: watch.seconds,
     mutations: trial.mutations(begun),
   };
@@ -91,6 +94,7 @@ class Watch {
   running = false;
   reached = 0;
   looks = 0;
+  confirmations = 0;
   seconds = 0;
 
   constructor(trial: Trial, target: Target, outcome: Outcome, isGone: boolean) {
@@ -119,7 +123,10 @@ class Watch {
     this.seconds = (this.#trial.clock.now() - this.#startedAt) / 1000;
     const sent = this.#trial.emulator.requests.slice(this.#firstRequest);
     const own = sent.filter(({ method }) => method === methodOf(this.#target.step));
-    this.looks = sent.filter(({ method }) => method === "GET").length;
+    const reads = sent.filter(({ method }) => method === "GET");
+    const paths = own.flatMap(({ method, path }) => (method === "DELETE" ? [path, `${path}/records`] : []));
+    this.confirmations = reads.filter(({ path }) => paths.includes(path)).length;
+    this.looks = reads.length - this.confirmations;
     // The other client's was one of them.
     this.reached = own.length - (this.#isGone ? 1 : 0);
     if (this.#outcome.late === "after the step") this.#trial.clock.releaseLate();
