@@ -57,7 +57,7 @@ interface AttemptState {
   place: number | null;
   /** The Date of the last answer, in milliseconds since the epoch. */
   servedAt: number | null;
-  /** When that was begun to be seen for which it is sent, by the clock. */
+  /** When the client began to look at what the request is about, by the clock; where nothing was looked at, when it was handed over. */
   seenAt: number;
   /** Since the last attempt. */
   confirmations: number;

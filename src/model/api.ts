@@ -22,12 +22,13 @@ export interface ApiRequest extends GetRequest {
   /** Sent as multipart/form-data, in the place of a body. */
   readonly form?: FormFile;
   /**
-   * Asked before an attempt if what it is sent for was seen more than some seconds ago: it may have waited for a rate limit, or before a repeat.
+   * Looks again at what the request is about. Asked before an attempt if that was seen more than some seconds ago: the request may have waited for a
+   * rate limit, or before a repeat.
    * @param signal as that of the wait
    * @returns why the request is not sent any more; null: it is
    */
   confirm?(signal: AbortSignal | undefined): Promise<Failure | null>;
-  /** How long ago that was when the request is handed over. Absent: just now. */
+  /** How long ago that was seen when the request is handed over. Absent: just now. */
   readonly seenMillisecondsAgo?: number;
 }
 

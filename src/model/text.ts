@@ -342,8 +342,8 @@ export function listSuggested(candidates: readonly string[]): string {
  * object replacement character, and private-use characters, which each font draws as it likes).
  * The two selectors that make a symbol text or emoji stay behind such a symbol, and before the frame of a key: elsewhere they have no shape.
  * Of marks on one letter, six are plainly visible, and three of those that fit every script: a pile of more covers the lines around its own.
- * And the second `#` of `##vso[`, `##[` and `##teamcity[`: wherever they stand in a line of a log, Azure Pipelines and TeamCity carry out what
- * follows.
+ * The second `#` of `##vso[`, `##[` and `##teamcity[` is one of them, too: Azure Pipelines and TeamCity carry out what follows, wherever it stands
+ * in a line of a log.
  */
 export const UNSAFE: RegExp =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u2800\ufffc\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}|\p{M}(?<=\p{M}{7}|\p{Script=Inherited}{4})|#(?<=##)(?=[a-zA-Z]*\[)/gu;

@@ -196,6 +196,27 @@ test("a reviewed destroy leaves what somebody has renamed since, though entries 
   }
 });
 
+test("a reviewed replacement leaves what somebody has renamed since, whatever a consent fits", async () => {
+  const manifest = (region: string) =>
+    JSON.stringify({
+      tenon: 1,
+      allow: [{ replace: "vpc/*" }, { delete: "vpc/*" }],
+      vpcs: [{ label: "net", id: 2, region }],
+    });
+  for (const isRenamed of [true, false]) {
+    const seed = { vpcs: [{ id: 2, label: "net", region: "us-east", description: "" }] };
+    const service = await emulator({ seed: seed as never });
+    const options = { cwd: await folder({ "tenon.yaml": manifest("eu-west") }), env: envOf(service) };
+    expect((await run(["plan", "--out", "reviewed.plan"], options)).stdout).toContain("-/+ vpc net");
+    const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+    const body = JSON.stringify({ label: "kept" });
+    if (isRenamed) await fetch(`${service.baseUrl}/vpcs/2`, { method: "PUT", headers, body });
+    const { code } = await run(["apply", "--yes", "--plan", "reviewed.plan"], options);
+    const deletes = service.requests.filter(({ method }) => method === "DELETE").length;
+    expect([isRenamed, code, deletes]).toEqual([isRenamed, isRenamed ? 5 : 0, isRenamed ? 0 : 1]);
+  }
+});
+
 test("a domain whose delete opens a gap is looked at when all that closes the gap has been waited for", async () => {
   const own = { type: "master", soa_email: "a@b.example", tags: ["tenon:me"] };
   const cut = { id: 5, type: "NS", name: "zz", target: "a.two.example" };

@@ -62,8 +62,8 @@ export function restateZone(
 }
 
 /**
- * What the entry ignores, shares, or has outside of its part; all of it, if the patterns are too many to be compared with it. What it ignores comes back if the run deleted it and nothing stands in its
- * place: whoever keeps it may find it by its registry record, which is gone as well.
+ * What the entry ignores, shares, or has outside of its part; all of it, if the patterns are too many to be compared with it. What it ignores
+ * comes back if the run deleted it and nothing stands in its place: whoever keeps it may find it by its registry record, which is gone as well.
  */
 export function leftToOthers(
   own: Declared<ZoneSpec> | null,
