@@ -110,7 +110,7 @@ class Execution {
     this.#options = options;
     this.#sentBefore = options.api.requestCount;
     this.#steps = new Map(plan.steps.map((step) => [step.id, step]));
-    this.#schedule = new Schedule(plan.steps, plan.barriers);
+    this.#schedule = new Schedule(plan.steps, plan.barriers, plan.gaps);
     this.#secretFields = secretFields(plan.steps);
     this.#stop = new Stop(clock, (reason) => {
       this.#emit({ type: "stopping", time: this.#now(), reason });

@@ -1,7 +1,7 @@
 /** Schedule: which step may run next and what a failure takes with it, as a state machine without clock or I/O. */
 
 import type { Method } from "../model/api.ts";
-import type { Barrier, Step } from "../model/plan.ts";
+import type { Barrier, Gap, Step } from "../model/plan.ts";
 import type { StepOutcome } from "../model/report.ts";
 
 type StepState = "waiting" | "ready" | "running" | StepOutcome;
@@ -37,6 +37,8 @@ interface Node {
   readonly id: string;
   /** Position in the plan; barriers have none. */
   readonly rank: number | null;
+  /** What it waits for. */
+  readonly sources: Node[];
   readonly dependents: Node[];
   /** Those that wait until it has ended, however it ended. */
   readonly followers: Node[];
@@ -47,6 +49,10 @@ interface Node {
   readonly hastens: boolean;
   /** An upload, whose address the service gives for a while; and what a step before it hastens. */
   isUrgent: boolean;
+  /** The steps that close the gaps which it opens. */
+  readonly closers: Node[];
+  /** It closes a gap that is open, or such a step waits for it. */
+  isClosing: boolean;
   /** Edges whose source has not ended yet. */
   pending: number;
   state: StepState;
@@ -62,12 +68,14 @@ interface Node {
  * steps and edges (times log of steps for the plan order).
  *
  * Of what is ready the first in plan order starts, but what is urgent before all others. A look may start early, while nothing else is ready.
- * Without this rule the thousands of steps that become ready meanwhile would come before its delete. Of what is urgent the smallest batch goes
- * first: a name gets its answer back before a whole zone is filled.
+ * Without this rule the thousands of steps that become ready meanwhile would come before its delete. What closes a gap is urgent from the end of the
+ * step that opens it, wherever it stands in the plan. Of what is urgent the smallest batch goes first: a name gets its answer back before a whole
+ * zone is filled.
  */
 export class Schedule {
   readonly #steps: readonly Node[];
   readonly #byId: ReadonlyMap<string, Node>;
+  /** May hold steps that were started from `#urgent`. */
   readonly #ready: ReadyQueue = new ReadyQueue();
   readonly #urgent: UrgentBatches = new UrgentBatches();
   #running = 0;
@@ -75,15 +83,19 @@ export class Schedule {
   #stoppedBy: readonly number[] | null = null;
 
   /** @throws Error if an id is used twice, an edge leads nowhere or edges form a cycle: such a plan is a bug */
-  constructor(steps: readonly Scheduled[], barriers: readonly Barrier[]) {
+  constructor(
+    steps: readonly Scheduled[],
+    barriers: readonly Barrier[],
+    gaps: readonly Pick<Gap, "before" | "wanted">[] = [],
+  ) {
     this.#byId = connect(steps, barriers);
+    for (const { before, wanted } of gaps) this.#node(before).closers.push(this.#node(wanted));
     this.#steps = steps.map((step) => this.#byId.get(step.id) as Node);
     this.#unended = steps.length;
     refuseCycles(this.#byId);
     const roots = [...this.#byId.values()].filter((node) => node.pending === 0);
     for (const node of roots) this.#arrive(node, []);
-    this.#urgent.push(this.#arriving);
-    this.#arriving = [];
+    this.#flush();
   }
 
   get running(): number {
@@ -150,8 +162,11 @@ export class Schedule {
   }
 
   #nextReady(): Node | null {
-    const rank = this.#urgent.pop() ?? this.#ready.pop();
-    return rank === null ? null : (this.#steps[rank] as Node);
+    for (;;) {
+      const rank = this.#urgent.pop() ?? this.#ready.pop();
+      const node = rank === null ? null : (this.#steps[rank] as Node);
+      if (node === null || node.state === "ready") return node;
+    }
   }
 
   #node(id: string): Node {
@@ -169,7 +184,8 @@ export class Schedule {
       this.#skip(node, node.spoiled ? node.causes : (this.#stoppedBy ?? []), skips);
     } else {
       node.state = "ready";
-      if (node.isUrgent) this.#arriving.push(node.rank);
+      if (node.isClosing) this.#closing.push(node.rank);
+      else if (node.isUrgent) this.#arriving.push(node.rank);
       else this.#ready.push(node.rank);
     }
   }
@@ -192,6 +208,7 @@ export class Schedule {
     if (this.#leaving.length > 1) return;
     for (let index = 0; index < this.#leaving.length; index += 1) {
       const ended = this.#leaving[index] as Node;
+      this.#raise(ended.closers);
       for (const dependent of ended.dependents) {
         if (ended.hastens || ended.isUrgent) dependent.isUrgent = true;
         if (ended.spoiled) {
@@ -203,8 +220,25 @@ export class Schedule {
       for (const follower of ended.followers) this.#countDown(follower, skips);
     }
     this.#leaving = [];
-    this.#urgent.push(this.#arriving);
+    this.#flush();
+  }
+
+  /** Makes the steps urgent, and all that they still wait for. Linear: each step is raised once. */
+  #raise(closers: readonly Node[]): void {
+    const waiting = [...closers];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      if (node.isClosing) continue;
+      node.isClosing = true;
+      if (node.state === "ready" && node.rank !== null) this.#closing.push(node.rank);
+      if (node.state === "waiting") for (const source of node.sources) waiting.push(source);
+    }
+  }
+
+  #flush(): void {
+    this.#urgent.push(this.#arriving, false);
+    this.#urgent.push(this.#closing, true);
     this.#arriving = [];
+    this.#closing = [];
   }
 
   #countDown(node: Node, skips: Skip[]): void {
@@ -216,6 +250,8 @@ export class Schedule {
   #leaving: Node[] = [];
   /** The ranks of urgent steps that become ready together. */
   #arriving: number[] = [];
+  /** Those of them that close a gap. */
+  #closing: number[] = [];
 }
 
 function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): ReadonlyMap<string, Node> {
@@ -226,10 +262,13 @@ function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): Rea
     nodes.set(step.id, {
       id: step.id,
       rank,
+      sources: [],
       dependents: [],
       followers: [],
       hastens: "method" in step && step.method !== "POST",
       isUrgent: "type" in step && step.type === "upload",
+      closers: [],
+      isClosing: false,
       pending,
       state: "waiting",
       spoiled: false,
@@ -243,6 +282,7 @@ function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): Rea
     const source = (before: string): Node => {
       const found = nodes.get(before);
       if (found === undefined) throw new Error(`${step.id} comes after ${before}, which is not in the plan.`);
+      node.sources.push(found);
       return found;
     };
     for (const before of step.after) source(before).dependents.push(node);
@@ -330,29 +370,35 @@ export class ReadyQueue {
   }
 }
 
-/** Ranks of steps that became ready together. The batch with the fewest left is the last, and of several the one that came last. */
-class UrgentBatches {
-  /** Each descending. */
-  readonly #batches: number[][] = [];
+interface UrgentBatch {
+  /** Descending. */
+  readonly ranks: number[];
+  readonly closesGap: boolean;
+}
 
-  push(ranks: readonly number[]): void {
+/**
+ * Ranks of steps that became ready together. The batch with the fewest left is the last. Of several, what closes a gap comes behind the others: of
+ * that the one that came first, of the others the one that came last.
+ */
+class UrgentBatches {
+  readonly #batches: UrgentBatch[] = [];
+
+  push(ranks: readonly number[], closesGap: boolean): void {
     if (ranks.length === 0) return;
+    const goesFirst = (batch: UrgentBatch): boolean =>
+      batch.ranks.length < ranks.length || (batch.ranks.length === ranks.length && batch.closesGap);
     let [from, to] = [0, this.#batches.length];
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((this.#batches[middle] as number[]).length >= ranks.length) from = middle + 1;
-      else to = middle;
+      if (goesFirst(this.#batches[middle] as UrgentBatch)) to = middle;
+      else from = middle + 1;
     }
-    this.#batches.splice(
-      from,
-      0,
-      ranks.toSorted((a, b) => b - a),
-    );
+    this.#batches.splice(from, 0, { ranks: ranks.toSorted((a, b) => b - a), closesGap });
   }
 
   /** Takes out the smallest rank of the last batch; null if there is none. */
   pop(): number | null {
-    const last = this.#batches.at(-1);
+    const last = this.#batches.at(-1)?.ranks;
     const rank = last?.pop() ?? null;
     if (last?.length === 0) this.#batches.pop();
     return rank;

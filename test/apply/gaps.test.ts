@@ -66,3 +66,62 @@ test.each([
     });
   }
 });
+
+const KEPT = Array.from({ length: 150 }, (_, index) => ({ type: "A", name: `kept${index}`, target: "192.0.2.1" }));
+const many = (count: number, record: (index: number) => object): object[] =>
+  Array.from({ length: count }, (_, index) => record(index));
+
+/** Which records there are, and which are declared. */
+const OPENINGS: Readonly<Record<string, readonly [object[], object[]]>> = {
+  "the first record beneath a wildcard": [
+    [{ type: "A", name: "*", target: "192.0.2.1" }],
+    [
+      ...["*", "m", "x.m"].map((name) => ({ type: "A", name, target: "192.0.2.1" })),
+      ...many(150, (index) => ({ type: "A", name: `o${index}`, target: "192.0.2.3" })),
+    ],
+  ],
+  "an alias of a name that loses its addresses": [
+    [
+      ...KEPT,
+      { type: "CNAME", name: "z", target: "m.shop.example" },
+      ...many(40, (index) => ({ type: "A", name: "m", target: `192.0.2.${index}` })),
+    ],
+    [...KEPT, { type: "A", name: "z", target: "192.0.2.9" }],
+  ],
+  "chains of aliases": [
+    [
+      ...KEPT,
+      ...many(48, (index) => ({ type: "CNAME", name: `c${index}`, target: `c${index + 8}.shop.example` })),
+      ...many(8, (index) => ({ type: "A", name: `c${index + 48}`, target: "192.0.2.7" })),
+    ],
+    [...KEPT, ...many(8, (index) => ({ type: "A", name: `c${index}`, target: "192.0.2.9" }))],
+  ],
+};
+
+test.each(Object.keys(OPENINGS))("what closes a gap comes next, whatever opens it: %s", async (what) => {
+  const [before, declared] = OPENINGS[what] ?? [[], []];
+  for (const concurrency of [8, 1]) {
+    const records = before.map((record, index) => ({ id: 1000 + index, ...record }));
+    const account = await Account.open({ seed: { domains: [{ id: 7, ...OF, records }] } as never });
+    const { desired } = await account.load(JSON.stringify({ tenon: 1, domains: [{ ...OF, records: declared }] }));
+    if (desired === null) throw new Error(`${what}: not loaded`);
+    const plan = await account.plan(desired, { consents: ALL_CONSENTS });
+    const events: string[] = [];
+    const report = await account.apply(plan, {
+      concurrency,
+      emit: (event) => "step" in event && events.push(`${event.type} ${event.step}`),
+    });
+    await account.close();
+    expect([what, report.failed, report.skipped, plan.gaps.length > 0]).toEqual([what, 0, 0, true]);
+    for (const gap of plan.gaps) {
+      const opened = events.indexOf(`step-done ${gap.before}`);
+      const closing = events.indexOf(`step-started ${gap.wanted}`);
+      const between = events.slice(opened, closing).filter((event) => event.startsWith("step-started"));
+      expect({ gap: gap.what, opened, between: between.length }).toEqual({
+        gap: gap.what,
+        opened: expect.toSatisfy((at) => at >= 0),
+        between: expect.toSatisfy((count) => count < concurrency),
+      });
+    }
+  }
+});

@@ -8,7 +8,7 @@ import {
   type Skip,
 } from "../../src/apply/schedule.ts";
 import type { Barrier } from "../../src/model/plan.ts";
-import { growth } from "../support/operations.ts";
+import { growth, itemsWalkedEach } from "../support/operations.ts";
 
 const step = (id: string, ...after: string[]): Scheduled => ({ id, after });
 
@@ -71,6 +71,44 @@ describe("the schedule", () => {
     schedule.end("large", "done");
     schedule.end("other", "done");
     expect(startAll(schedule)).toEqual(["small1", "small2", ...batch("other", 3), ...batch("large", 4)]);
+  });
+
+  test("starts what closes a gap, and all that it waits for, as soon as the gap is open, the first gap first", () => {
+    const others = ["a", "b", "c", "d"].map((id) => step(id));
+    const steps = [step("open"), step("open-too"), ...others, step("before"), step("close", "end"), step("close-too")];
+    const gaps = [
+      { before: "open", wanted: "close" },
+      { before: "open-too", wanted: "close-too" },
+    ];
+    const schedule = new Schedule(
+      [...steps, { ...step("look"), method: "GET" }, step("gone", "look")],
+      [{ id: "end", after: ["before"] }],
+      gaps,
+    );
+    expect([schedule.start(), schedule.start()]).toEqual(["open", "open-too"]);
+    schedule.end("open", "done");
+    expect(schedule.start()).toBe("before");
+    schedule.end("open-too", "done");
+    schedule.end("before", "done");
+    expect(startAll(schedule)).toEqual(["close-too", "close", "a", "b", "c", "d", "look"]);
+    schedule.end("look", "done");
+    expect(startAll(schedule)).toEqual(["gone"]);
+  });
+
+  test("raises each step once, and starts it once, though thousands of gaps wait for it", async () => {
+    const run = (size: number): void => {
+      const ids = Array.from({ length: size }, (_, index) => `s${index}`);
+      const steps = [...ids.map((id) => step(`open-${id}`)), ...ids.map((id) => step(id)), step("end", "all")];
+      const gaps = ids.flatMap((id) => [`open-${id}`, `open-${ids[0]}`].map((before) => ({ before, wanted: "end" })));
+      const schedule = new Schedule(steps, [{ id: "all", after: ids }], gaps);
+      const started: string[] = [];
+      for (let id = schedule.start(); id !== null; id = schedule.start()) {
+        started.push(id);
+        schedule.end(id, "done");
+      }
+      expect(started).toEqual(["open-s0", ...ids, "end", ...ids.slice(1).map((id) => `open-${id}`)]);
+    };
+    expect(await growth(200, 4, run, itemsWalkedEach)).toBeLessThan(6);
   });
 
   test("waits for every step before a barrier", () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 import {
+  type ApplyEvent,
   allowedSeconds,
   applyPlan,
   type ClientApi,
@@ -93,7 +94,14 @@ export class Account {
 
   async apply(
     plan: Plan,
-    options: { concurrency?: number; root?: string; clock?: Clock; journal?: Journal; live?: Live } = {},
+    options: {
+      concurrency?: number;
+      root?: string;
+      clock?: Clock;
+      journal?: Journal;
+      live?: Live;
+      emit?: (event: ApplyEvent) => void;
+    } = {},
   ): Promise<Report> {
     return applyPlan({
       plan,
@@ -103,6 +111,7 @@ export class Account {
       clock: options.clock ?? systemClock,
       journal: options.journal ?? null,
       ...(options.live === undefined ? {} : { live: options.live }),
+      ...(options.emit === undefined ? {} : { emit: options.emit }),
     });
   }
 
