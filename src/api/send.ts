@@ -1,6 +1,6 @@
 /** Carries one request to its end: waits for its turn, sends it, has outcome.ts judge the answer, and sends it again while that is safe. */
 
-import type { Answer, Failure, Method } from "../model/api.ts";
+import type { Answer, Confirmation, Failure, Method } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
 import { ADMITTED, type Admission, type ApiEvent, isLoopback } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
@@ -16,7 +16,7 @@ export interface PreparedRequest {
   readonly endpoint: string | null;
   readonly classify: (outcome: HttpOutcome, context: ClassifyContext) => AttemptResult;
   /** Both as in `ApiRequest`. */
-  readonly confirm?: (signal: AbortSignal | undefined) => Promise<Failure | null>;
+  readonly confirm?: (signal: AbortSignal | undefined) => Promise<Confirmation>;
   readonly seenMillisecondsAgo?: number;
 }
 
@@ -57,7 +57,7 @@ interface AttemptState {
   place: number | null;
   /** The Date of the last answer, in milliseconds since the epoch. */
   servedAt: number | null;
-  /** When the client began to look at what the request is about, by the clock; where nothing was looked at, when it was handed over. */
+  /** When the client saw what the request is about, by the clock; where nothing was looked at, when it was handed over. */
   seenAt: number;
   /** Since the last attempt. */
   confirmations: number;
@@ -97,11 +97,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         // What is asked needs a turn itself.
         state.place = permit?.place ?? null;
         permit?.release(null);
-        state.seenAt = clock.now();
+        if (state.confirmations >= MAX_CONFIRMATIONS) return { ok: false, failure: notConfirmed(state) };
         state.confirmations += 1;
-        const isLast = state.confirmations > MAX_CONFIRMATIONS;
-        const failure = isLast ? notConfirmed(state) : await prepared.confirm(patience);
-        if (failure !== null) return { ok: false, failure: { ...failure, effect: state.effect } };
+        const confirmed = await prepared.confirm(patience);
+        if (!confirmed.ok) return { ok: false, failure: { ...confirmed.failure, effect: state.effect } };
+        state.seenAt = clock.now() - confirmed.seenMillisecondsAgo;
         continue;
       }
       state.confirmations = 0;

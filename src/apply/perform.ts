@@ -3,7 +3,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isBelow } from "../files/paths.ts";
-import { type Answer, type ApiRequest, type Failure, isUnclear } from "../model/api.ts";
+import { type Answer, type ApiRequest, type Confirmation, type Failure, isUnclear } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
 import { isLook, type RequestStep, type Step, type UploadStep, type WaitStep } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
@@ -45,7 +45,6 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const body = bodyOf(step, unit, context);
   const journalFailure = await writeIntent({ step: step.id, reason: "step", method, path: path.value, body }, context);
   if (journalFailure !== null) return journalFailure;
-  if (isLook(step)) context.lookedAt.set(step.id, context.clock.now());
   const looks = method === "DELETE" ? context.looksBefore(step) : [];
   const request: ApiRequest = {
     ...{ method, path: path.value },
@@ -55,6 +54,7 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   // What only reads can be given up at any moment.
   const ends = method === "GET" ? context.stopping : context.aborting;
   const answer = await context.api.send(request, ends, context.stopping);
+  if (isLook(step)) context.lookedAt.set(step.id, context.clock.now());
   const notice = noticeOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
   const result = { ...resultOf(step, answer, unit), notices: notice === null ? [] : [notice] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
@@ -63,24 +63,30 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
 
 /** The service may keep a delete, or one of the looks before it, waiting for an hour: what was seen before is out of date by then. */
 function confirmedBy(looks: readonly RequestStep[], context: Context): Partial<ApiRequest> {
-  const now = context.clock.now();
-  const first = looks.reduce((least, { id }) => Math.min(least, context.lookedAt.get(id) ?? now), now);
-  return { confirm: (signal) => lookAgain(looks, signal, context), seenMillisecondsAgo: now - first };
+  return { confirm: (signal) => lookAgain(looks, signal, context), seenMillisecondsAgo: ageOf(looks, context) };
+}
+
+/** How long ago the first of the looks was answered, in milliseconds. */
+function ageOf(looks: readonly RequestStep[], { clock, lookedAt }: Context): number {
+  const now = clock.now();
+  return now - looks.reduce((least, { id }) => Math.min(least, lookedAt.get(id) ?? now), now);
 }
 
 async function lookAgain(
   looks: readonly RequestStep[],
   signal: AbortSignal | undefined,
   context: Context,
-): Promise<Failure | null> {
+): Promise<Confirmation> {
   for (const look of looks) {
     const path = resolvePath(look.path, context.products);
-    if (!path.ok) return unresolved(path.missing);
+    if (!path.ok) return { ok: false, failure: unresolved(path.missing) };
     const answer = await context.api.send({ method: look.method, path: path.value }, signal);
-    const { outcome, failure } = resultOf(look, answer, unitOf(look, context));
-    if (outcome !== "done") return failure;
+    const { failure } = resultOf(look, answer, unitOf(look, context));
+    if (failure !== null) return { ok: false, failure };
+    // Thousands of deletes may come after one look.
+    context.lookedAt.set(look.id, context.clock.now());
   }
-  return null;
+  return { ok: true, seenMillisecondsAgo: ageOf(looks, context) };
 }
 
 /** Adds to the body what only an earlier answer tells. The step that `amends` names is done, or this one would have been skipped. */

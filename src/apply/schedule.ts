@@ -89,7 +89,11 @@ export class Schedule {
     gaps: readonly Pick<Gap, "before" | "wanted">[] = [],
   ) {
     this.#byId = connect(steps, barriers);
-    for (const { before, wanted } of gaps) this.#node(before).closers.push(this.#node(wanted));
+    // A plan of which only a part is carried out may name others.
+    for (const { before, wanted } of gaps) {
+      const closer = this.#byId.get(wanted);
+      if (closer !== undefined) this.#byId.get(before)?.closers.push(closer);
+    }
     this.#steps = steps.map((step) => this.#byId.get(step.id) as Node);
     this.#unended = steps.length;
     refuseCycles(this.#byId);

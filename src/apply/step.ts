@@ -45,7 +45,7 @@ export interface Context {
   wasThere(kind: Kind, id: ObjectId): boolean;
   /** The steps that look at what this one deletes, in their order. */
   looksBefore(step: Step): readonly RequestStep[];
-  /** When each look was begun, by the id of its step and the clock. */
+  /** When each look was answered last, by the id of its step and the clock. */
   readonly lookedAt: Map<string, number>;
   /** Aborted when requests that are under way must end. */
   readonly aborting: AbortSignal;

@@ -4,7 +4,7 @@ import { inheritingTtlNote } from "../dns/octodns-note.ts";
 import { type DnsRecord, isText, RECORD_TYPES, type RecordType, rulesOf } from "../dns/record.ts";
 import { zoneFileName } from "../files/folder.ts";
 import { mapKey } from "../model/map-key.ts";
-import { compareText, groupBy } from "../model/text.ts";
+import { compareText, groupBy, LOG_COMMAND } from "../model/text.ts";
 import {
   commentOf,
   type Exported,
@@ -111,7 +111,7 @@ function shownName({ name }: Pick<DnsRecord, "name">): string {
 function commentLines(note: string): string[] {
   return note
     .split(/[\n\r\u0085\u2028\u2029]+/)
-    .map((line) => `# ${line.replace(/[\p{Cc}\p{Cf}\ufffe\uffff]/gu, " ")}`.trimEnd());
+    .map((line) => `# ${line.replace(/[\p{Cc}\p{Cf}\ufffe\uffff]/gu, " ").replace(LOG_COMMAND, " #")}`.trimEnd());
 }
 
 /** A record set, its keys in alphabetical order. */
@@ -187,8 +187,11 @@ const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 
 function scalar(text: string): string {
   if ((PLAIN.test(text) && !WORDS.test(text)) || IPV4.test(text)) return text;
-  if (/^[\x20-\x7e]*$/.test(text)) return `'${text.replaceAll("'", "''")}'`;
-  const escaped = text.replace(/["\\]/g, (sign) => `\\${sign}`).replace(UNPRINTABLE, byCode);
+  if (/^[\x20-\x7e]*$/.test(text) && text.search(LOG_COMMAND) === -1) return `'${text.replaceAll("'", "''")}'`;
+  const escaped = text
+    .replace(/["\\]/g, (sign) => `\\${sign}`)
+    .replace(UNPRINTABLE, byCode)
+    .replace(LOG_COMMAND, byCode);
   return `"${escaped}"`;
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Json } from "../model/resource.ts";
+import { LOG_COMMAND } from "../model/text.ts";
 import {
   commentOf,
   type Exported,
@@ -264,7 +265,8 @@ export function quote(text: string): string {
   const escaped = text
     .replace(/[\n\r\t"\\]/g, (character) => ESCAPES[character] ?? character)
     .replace(/([$%])\{/g, (_, sign: string) => `${sign}\\u007b`)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, byCode);
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, byCode)
+    .replace(LOG_COMMAND, byCode);
   return `"${escaped}"`;
 }
 
@@ -278,7 +280,7 @@ function comment(note: string | null): string {
   if (note === null) return "";
   return note
     .split(/\r\n|[\n\r\u2028\u2029]/)
-    .map((line) => `# ${line.replace(/[\p{Cc}\p{Cf}]/gu, " ")}`.trimEnd())
+    .map((line) => `# ${line.replace(/[\p{Cc}\p{Cf}]/gu, " ").replace(LOG_COMMAND, " #")}`.trimEnd())
     .map((line) => `${line}\n`)
     .join("");
 }

@@ -25,12 +25,16 @@ export interface ApiRequest extends GetRequest {
    * Looks again at what the request is about. Asked before an attempt if that was seen more than some seconds ago: the request may have waited for a
    * rate limit, or before a repeat.
    * @param signal as that of the wait
-   * @returns why the request is not sent any more; null: it is
    */
-  confirm?(signal: AbortSignal | undefined): Promise<Failure | null>;
+  confirm?(signal: AbortSignal | undefined): Promise<Confirmation>;
   /** How long ago that was seen when the request is handed over. Absent: just now. */
   readonly seenMillisecondsAgo?: number;
 }
+
+/** Whether a request may still be sent: if so, how long ago the first answer came that says it. */
+export type Confirmation =
+  | { readonly ok: true; readonly seenMillisecondsAgo: number }
+  | { readonly ok: false; readonly failure: Failure };
 
 /** A file as the only field of a form (API.md, Support). */
 export interface FormFile {

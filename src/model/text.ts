@@ -348,6 +348,9 @@ export function listSuggested(candidates: readonly string[]): string {
 export const UNSAFE: RegExp =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u2800\ufffc\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f\u20e3)\p{Default_Ignorable_Code_Point}|\p{M}(?<=\p{M}{7}|\p{Script=Inherited}{4})|#(?<=##)(?=[a-zA-Z]*\[)/gu;
 
+/** The sign of UNSAFE alone that makes a command of a log, for files of other tools, which have escapes of their own. */
+export const LOG_COMMAND: RegExp = /#(?<=##)(?=[a-zA-Z]*\[)/g;
+
 /** @param indentColumns 0: on one line */
 export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {
   // Those that JSON.stringify leaves stand within strings; what it puts between them is the layout.

@@ -10,7 +10,17 @@ import { compareText, groupBy } from "../model/text.ts";
 /** A change as a plan file shows it. */
 export type ReviewedChange = Pick<
   Change,
-  "address" | "root" | "kind" | "action" | "labels" | "id" | "before" | "after" | "holds" | "blocked"
+  | "address"
+  | "previousAddress"
+  | "root"
+  | "kind"
+  | "action"
+  | "labels"
+  | "id"
+  | "before"
+  | "after"
+  | "holds"
+  | "blocked"
 >;
 
 /**
@@ -124,8 +134,9 @@ class ValueEffects {
   readonly #shownToStay = new Set<string>();
 
   constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {
-    for (const { action, address, before, after } of reviewed) {
-      const [left, came] = [effectOf(address, before), effectOf(address, after)];
+    for (const change of reviewed) {
+      const { action } = change;
+      const { left, came } = effectsOf(change);
       if (came !== null) this.#shownToStay.add(came);
       if (action === "no-op") continue;
       if (came !== null) this.#mayBeAdded.add(came);
@@ -135,14 +146,14 @@ class ValueEffects {
       if (known === undefined) this.#mayBecome.set(left, [came]);
       else known.push(came);
     }
-    for (const { address, after } of changes) {
-      const end = effectOf(address, after);
-      if (end !== null) this.#presentAtEnd.add(end);
+    for (const change of changes) {
+      const { came } = effectsOf(change);
+      if (came !== null) this.#presentAtEnd.add(came);
     }
   }
 
-  cover({ address, before, after }: ReviewedChange): boolean {
-    const [left, came] = [effectOf(address, before), effectOf(address, after)];
+  cover(change: ReviewedChange): boolean {
+    const { left, came } = effectsOf(change);
     return (came === null || this.#mayBeAdded.has(came)) && (left === null || this.#mayLeave(left));
   }
 
@@ -161,10 +172,20 @@ class ValueEffects {
   }
 }
 
-function effectOf(address: string, values: Values | null): string | null {
+/** The value that goes and the one that comes, each with its own address: a forged file might show a value under another one. */
+function effectsOf({
+  address,
+  previousAddress,
+  before,
+  after,
+}: ReviewedChange): Record<"left" | "came", string | null> {
+  return { left: effectOf(previousAddress ?? address, before), came: effectOf(address, after) };
+}
+
+function effectOf(address: Address, values: Values | null): string | null {
   if (values === null) return null;
   const fields = Object.entries(values).sort(([a], [b]) => compareText(a, b));
-  return mapKey(JSON.stringify([...address.split("/", 2), fields]));
+  return mapKey(JSON.stringify([address, fields]));
 }
 
 /**
@@ -201,14 +222,15 @@ function isRestOf(shown: readonly ReviewedChange[], { action, labels, before }: 
 
 /**
  * Whether the change deletes or replaces the very object that was shown, with the name and the owner's tag that were shown: somebody may have
- * taken it over, or have renamed it or taken the tag off to keep it. If that was an unfinished upload, it must still be one.
+ * taken it over, or have renamed it or taken the tag off to keep it. Region and range never change, so that a file with others is forged. If that was
+ * an unfinished upload, it must still be one.
  */
 function removesShownObject(reviewed: ReviewedChange, change: Change): boolean {
   const isAsShown = (field: string) => isEqual(reviewed.before?.[field] ?? null, change.before?.[field] ?? null);
-  return (
-    reviewed.id === change.id && ["label", "domain", "owner"].every(isAsShown) && !isFinishedSince(reviewed, change)
-  );
+  return reviewed.id === change.id && SHOWN_FIELDS.every(isAsShown) && !isFinishedSince(reviewed, change);
 }
+
+const SHOWN_FIELDS: readonly string[] = ["label", "domain", "owner", "region", "ipv4"];
 
 /** An upload that was shown as unfinished held no data that a reviewer would want to keep. Once it is finished, it holds an image. */
 function isFinishedSince(reviewed: ReviewedChange, { labels }: Change): boolean {

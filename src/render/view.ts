@@ -5,7 +5,7 @@ import type { Action, Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { LEFT_BY_UNDO } from "../model/journal.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
-import { mapKey } from "../model/map-key.ts";
+import { mapKey, valuesKey } from "../model/map-key.ts";
 import {
   type FamilyMember,
   type Gap,
@@ -458,13 +458,29 @@ export function count(number: number, one: string, many: string): string {
 }
 
 /**
- * The root of each copy → the root that it is cloned from, where the plan makes that one, too: then the source's records stand in the plan,
- * and need not stand there again for each copy.
+ * The root of each copy → the root that it is cloned from, where the plan makes both, with the same records: then those of the source stand in the
+ * plan, and need not stand there again for each copy. A saved plan may be forged, so that its copies are looked at.
  */
 export function shownSources({ strategies, changes }: Pick<Plan, "strategies" | "changes">): Map<Address, Address> {
-  const made = new Set(
-    changes.flatMap(({ action, root, address }) => (action === "create" && address === root ? [root] : [])),
+  if (strategies.length === 0) return new Map();
+  const byRoot = groupBy(changes, ({ root }) => root);
+  const contentOf = (root: Address): string | null => {
+    const all = byRoot.get(root) ?? [];
+    const isMade = all.every(({ action, blocked }) => action === "create" && blocked === null);
+    if (!isMade || !all.some(({ address }) => address === root)) return null;
+    const within = all.filter(({ address }) => address !== root);
+    return mapKey(JSON.stringify(within.map(shownOf).sort()));
+  };
+  return new Map(
+    strategies.flatMap(({ source, copies }) => {
+      const content = contentOf(source);
+      const same = content === null ? [] : copies.filter((copy) => contentOf(copy) === content);
+      return same.map((copy) => [copy, source] as const);
+    }),
   );
-  const shown = strategies.filter(({ source }) => made.has(source));
-  return new Map(shown.flatMap(({ source, copies }) => copies.map((copy) => [copy, source] as const)));
+}
+
+/** All that is shown of a record that is made. */
+function shownOf({ after, note, annotations }: Change): string {
+  return JSON.stringify([valuesKey(after ?? {}), note, annotations ?? null]);
 }

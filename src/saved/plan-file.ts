@@ -3,7 +3,7 @@
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan, PlanInputs } from "../model/plan.ts";
-import { isJsonObject, type Json, type JsonObject, type ObjectId } from "../model/resource.ts";
+import { isJsonObject, type Json, type JsonObject, type ObjectId, rootOf } from "../model/resource.ts";
 import {
   type ChangeExtra,
   digestOf,
@@ -55,7 +55,14 @@ export async function parsePlanFile(text: string): Promise<SavedPlanResult> {
   if (file.tenon.digest !== digestOf(file)) {
     return { ok: false, diagnostic: damaged(KIND, ["something in it was changed after it was written"]) };
   }
-  return { ok: true, plan: toPlan(file) };
+  const plan = toPlan(file);
+  // What is shown below another object than it belongs to would be reviewed as a change of that one.
+  const misplaced = plan.changes.filter(({ address, root }) => root !== rootOf(address));
+  if (misplaced.length > 0) {
+    const problems = misplaced.map(({ key, root }) => `${key} is not within ${root}`);
+    return { ok: false, diagnostic: damaged(KIND, problems) };
+  }
+  return { ok: true, plan };
 }
 
 function recogniseOthers(value: Json): Diagnostic | null {

@@ -116,7 +116,7 @@ describe("a request that is confirmed", () => {
     let asked = 0;
     const confirm = async () => {
       asked += 1;
-      return null;
+      return { ok: true as const, seenMillisecondsAgo: 0 };
     };
     const failure = failureOf(await api.send({ ...DELETE, confirm }));
     const attempts = server.requests.length;
@@ -132,7 +132,7 @@ describe("a request that is confirmed", () => {
     const confirm = async () => {
       asked += 1;
       await clock.sleep(6_000);
-      return null;
+      return { ok: true as const, seenMillisecondsAgo: asked > 5 ? 4_000 : 6_000 };
     };
     expect((await api.send({ ...DELETE, confirm, seenMillisecondsAgo: 4_000 })).ok).toBe(true);
     expect([asked, server.requests.length]).toEqual([0, 1]);
@@ -140,6 +140,9 @@ describe("a request that is confirmed", () => {
     expect(failure).toMatchObject({ type: "unavailable", effect: "none", attempts: 0 });
     expect(failure.message).toContain("more than 5 s to let the request through after a look at the object, 5 times");
     expect([asked, server.requests.length]).toEqual([5, 1]);
+    // What counts is the age of what was seen, however long the service took to answer.
+    expect((await api.send({ ...DELETE, confirm, seenMillisecondsAgo: 6_000 })).ok).toBe(true);
+    expect([asked, server.requests.length]).toEqual([6, 2]);
   });
 
   it("is not sent again if it may not be, and nobody knows what an attempt without an answer has done", async () => {
@@ -150,7 +153,10 @@ describe("a request that is confirmed", () => {
       const server = await serve((_request, response) => html(response, status, { "retry-after": "6" }));
       const { api } = await open(server.baseUrl);
       const why = failureOf(await api.send({ method: "GET", path: ["."] }));
-      expect(failureOf(await api.send({ ...DELETE, confirm: async () => why }))).toEqual({ ...why, effect });
+      expect(failureOf(await api.send({ ...DELETE, confirm: async () => ({ ok: false, failure: why }) }))).toEqual({
+        ...why,
+        effect,
+      });
       expect(server.requests.map(({ method }) => method).every((method) => method === "DELETE")).toBe(true);
     }
   });
@@ -163,7 +169,7 @@ describe("a request that is confirmed", () => {
     const { api } = await open(server.baseUrl, { concurrency: 1 });
     const confirm = async () => {
       const answer = await api.send(GET);
-      return answer.ok ? null : answer.failure;
+      return answer.ok ? { ok: true as const, seenMillisecondsAgo: 0 } : answer;
     };
     expect((await api.send({ ...DELETE, confirm })).ok).toBe(true);
     expect(server.requests.map(({ method }) => method)).toEqual(["DELETE", "GET", "DELETE"]);

@@ -37,8 +37,11 @@ export function record(
   action: Change["action"],
   { before = null, after = null, zone = "a.example" }: { before?: Values | null; after?: Values | null; zone?: string },
 ): Change {
-  const type = String((after ?? before)?.["type"]);
-  return change({ address: `domain/${zone}/${name || "@"}/${type}`, action, kind: "domain_record", before, after });
+  const addressOf = (values: Values | null, named: string) => `domain/${zone}/${named || "@"}/${values?.["type"]}`;
+  const address = addressOf(after ?? before, name);
+  const former = addressOf(before, String(before?.["name"]));
+  const previousAddress = before === null || former === address ? null : former;
+  return change({ address, previousAddress, action, kind: "domain_record", before, after });
 }
 
 export function a(name: string, target: string, ttl_sec = 0): Values {

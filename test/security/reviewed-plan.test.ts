@@ -430,3 +430,91 @@ test("a VPC is not replaced under a label that somebody has given another one af
   expect([code, stdout.replace(/\s+/g, " ")]).toEqual([6, expect.stringContaining("keeps the label `new`")]);
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
 });
+
+const ZONE = { type: "master", soa_email: "a@a.example" };
+const GOING = {
+  domains: [{ id: 1, domain: "prod.example", ...ZONE, tags: ["tenon:me"] }],
+  vpcs: [{ id: 2, label: "core", region: "us-east", description: "[tenon:me]" }],
+};
+const KEPT = { domain: "kept.example", ...ZONE, records: [{ type: "A", name: "www", target: "192.0.2.1" }] };
+const LOGIN = { type: "A", name: "login", target: "198.51.100.66" };
+
+interface Forged extends Saved {
+  tenon: Saved["tenon"] & { changes: Record<string, Record<string, unknown>>; strategies: object[] };
+}
+
+/** Plans, lets `forge` change the file, and takes it to `show` and to `apply`. */
+async function shownAndApplied(seed: object, manifest: object, forge: (plan: Forged) => void) {
+  const service = await emulator({ seed: seed as never });
+  const cwd = await folder({ "tenon.yaml": JSON.stringify({ tenon: 1, owner: "me", ...manifest }) });
+  const go = (...args: string[]) => run(args, { cwd, env: envOf(service) });
+  const plan = JSON.parse((await go("plan", "--format", "json")).stdout) as Forged;
+  forge(plan);
+  await writeFile(join(cwd, "the.plan"), withDigest(JSON.stringify(plan)));
+  service.clearRequests();
+  const shown = [];
+  for (const args of [[], ["--full"], ["--format", "markdown"]]) shown.push(await go("show", "the.plan", ...args));
+  const { code } = await go("apply", "--yes", "--plan", "the.plan");
+  return { shown, code, sent: writes(service) };
+}
+
+test("a plan that shows a change below another object than the one it belongs to is damaged", async () => {
+  const manifest = {
+    allow: [{ delete: "**" }],
+    removed: [{ domain: "prod.example" }, { vpc: "core" }],
+    domains: [KEPT],
+  };
+  for (const [key, root] of [
+    ["domain/prod.example", "domain/scratch.example"],
+    ["vpc/core", "vpc/core/all"],
+    ["domain/kept.example/www/A", "domain/other.example"],
+  ] as const) {
+    const { shown, code, sent } = await shownAndApplied(GOING, manifest, (plan) => {
+      plan.tenon.changes[key] = { ...plan.tenon.changes[key], root };
+    });
+    for (const { code: refused, stderr } of shown) {
+      expect([key, refused, stderr]).toEqual([key, 1, expect.stringContaining(`${key} is not within ${root}`)]);
+    }
+    expect([key, code, sent]).toEqual([key, 1, []]);
+  }
+});
+
+test("what a plan shows as a copy of another domain is one, or is shown as a whole", async () => {
+  const copied = { domain: "new.example", ...ZONE, records: [{ type: "A", name: "x", target: "192.0.2.1" }] };
+  const prod = { domain: "prod.example", ...ZONE, records: [LOGIN] };
+  const also = { ...prod, domain: "also-new.example" };
+  const { shown } = await shownAndApplied(GOING, { domains: [copied, prod, also] }, (plan) => {
+    const copies = ["domain/prod.example", "domain/also-new.example"];
+    plan.tenon.strategies = [
+      { type: "clone", source: "domain/new.example", copies, requests: 6, requests_without: 8, requestsWithout: 8 },
+    ];
+  });
+  for (const { stdout } of shown) expect(stdout.split("198.51.100.66").length - 1).toBeGreaterThanOrEqual(2);
+});
+
+test("a reviewed plan covers a record with the name that it shows, and a delete with the region and the range that it shows", async () => {
+  const vpc = { ...GOING.vpcs[0], subnets: [{ id: 3, label: "net", ipv4: "10.0.0.0/24" }] };
+  const seed = { ...GOING, vpcs: [vpc] };
+  const prod = { domain: "prod.example", ...ZONE, records: [LOGIN] };
+  const manifest = { allow: [{ delete: "**" }], removed: [{ vpc: "core" }], domains: [prod] };
+  const before = (plan: Forged, address: string) =>
+    plan.resource_changes.find((change) => change.address === address)?.change as never as {
+      before: Record<string, unknown>;
+    };
+  const forgeries: Record<string, (plan: Forged) => void> = {
+    "": () => undefined,
+    "a record's key": (plan) => {
+      const key = "domain/prod.example/www/A";
+      const change = plan.resource_changes.find(({ address }) => address.endsWith("/login/A"));
+      if (change === undefined) throw new Error("no record");
+      plan.tenon.changes[key] = plan.tenon.changes[change.address] ?? {};
+      change.address = key;
+    },
+    "a VPC's region": (plan) => Object.assign(before(plan, "vpc/core").before, { region: "eu-west" }),
+    "a subnet's range": (plan) => Object.assign(before(plan, "vpc/core/subnet/net").before, { ipv4: "10.9.0.0/24" }),
+  };
+  for (const [what, forge] of Object.entries(forgeries)) {
+    const { shown, code, sent } = await shownAndApplied(seed, manifest, forge);
+    expect([what, shown[0]?.code, code, sent.length > 0]).toEqual([what, 0, what === "" ? 0 : 5, what === ""]);
+  }
+});

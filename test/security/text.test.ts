@@ -298,7 +298,7 @@ test("nothing in a log is a command to Azure Pipelines or TeamCity, wherever it 
     "tenon.yaml": `tenon: 1
 vpcs: [{ label: net, region: us-east, description: ${JSON.stringify(command)}, note: ${JSON.stringify(command)} }]
 domains:
-  - { domain: a.example, type: master, soa_email: a@a.example, records: [{ type: TXT, name: t, target: ${JSON.stringify(command)}${record} }] }
+  - { domain: a.example, type: master, soa_email: a@a.example, records: [{ type: TXT, name: t, target: ${JSON.stringify(command)}, note: ${JSON.stringify(command)}${record} }] }
 `,
     "##vso[x]/tenon.yaml": "tenon: 1\n  a: ##vso[y]\n",
   });
@@ -317,13 +317,18 @@ domains:
     [cwd, "fmt", "--check", "##vso[x]"],
     [cwd, "validate", "##vso[z]"],
     [wrong, "validate"],
+    [cwd, "zone", "export", "a.example", "--from-manifest"],
+    ...["zone", "terraform", "octodns", "csv"].map(
+      (format) => [cwd, "export", "--to", format, "--from-manifest", "--out", "-"] as const,
+    ),
     [cwd, "apply", "--yes"],
+    [cwd, "zone", "export", "a.example"],
   ] as const) {
     const { stdout, stderr } = await run(args, { cwd: at, env });
     for (const line of `${stdout}\n${stderr}`.split("\n")) {
       if (/##[a-z]*\[/i.test(line)) texts.push(`${args.join(" ")}: ${line.slice(0, 200)}`);
     }
-    if (args.at(-1) === "json") expect(stdout).toContain("prependpath");
+    if (/json$|export/.test(args.join(" "))) expect(stdout).toContain("prependpath");
   }
   expect(texts).toEqual([]);
 });

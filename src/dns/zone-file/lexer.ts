@@ -1,7 +1,7 @@
 /** Divides a zone file into entries of words and strings (RFC 1035, 5.1): parentheses, comments, quotes. Linear, whatever the file. */
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { shortened } from "../../model/text.ts";
+import { LOG_COMMAND, shortened } from "../../model/text.ts";
 
 /** A word or a quoted string, without its quotes, with its escapes. The place includes the quotes. */
 export interface Token extends Place {
@@ -457,9 +457,12 @@ function isAscii(text: string): boolean {
 /** Characters that need no escape in quotes. */
 const QUOTABLE = /^[ !#-[\]-~]*$/;
 
+/** A zone file may be printed to a log. */
+const HASH_ESCAPE = "\\035";
+
 /** Octets in quotes, such that every reader reads the same octets. */
 export function quoteOctets(octets: Octets): string {
-  if (QUOTABLE.test(octets)) return `"${octets}"`;
+  if (QUOTABLE.test(octets)) return `"${octets.replace(LOG_COMMAND, HASH_ESCAPE)}"`;
   return `"${escapeOctets(octets, /["\\]/)}"`;
 }
 
@@ -471,7 +474,7 @@ function escapeOctets(octets: Octets, special: RegExp): string {
     if (code < 0x20 || code > 0x7e) text += `\\${String(code).padStart(3, "0")}`;
     else text += special.test(character) ? `\\${character}` : character;
   }
-  return text;
+  return text.replace(LOG_COMMAND, HASH_ESCAPE);
 }
 
 // Times in a zone file: seconds, or numbers with units, `1w2d3h4m5s` (BIND).
