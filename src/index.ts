@@ -69,6 +69,7 @@ export type {
   Api,
   ApiError,
   ApiRequest,
+  Confirmation,
   Failure,
   FailureType,
   FileContent,

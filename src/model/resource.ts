@@ -46,6 +46,24 @@ export function imageAddress(label: string): Address {
   return `image/${segment(label)}`;
 }
 
+/** @param root of the object itself, or of what it is within */
+export function addressOfValues(kind: Kind, root: Address, values: Values): Address {
+  const text = (field: string): string => {
+    const value = values[field];
+    return typeof value === "string" ? value : "";
+  };
+  switch (kind) {
+    case "vpc_subnet":
+      return subnetAddress(root, text("label"));
+    case "domain_record":
+      return recordAddress(root, text("name"), text("type"));
+    case "domain":
+      return domainAddress(text("domain"));
+    default:
+      return rootAddress(kind, text("label"));
+  }
+}
+
 /** Of a VPC, a domain or an image: `kind` is a root's. */
 export function rootAddress(kind: Kind, name: string): Address {
   return `${kind}/${segment(name)}`;

@@ -1,8 +1,11 @@
-/** Gaps that no order can avoid. When several steps each switch some names, only one of them can do so without a gap. */
+/** Gaps that no order can avoid: which there are where several steps each switch some names, and how late the others begin. */
 
-import type { Gap } from "../model/plan.ts";
+import { type Gap, isLook } from "../model/plan.ts";
 import { groupBy } from "../model/text.ts";
 import type { CutoverPart, PlannedStep } from "../model/unit.ts";
+import type { Edges } from "./edges.ts";
+
+// When several steps each switch some names, only one of them can do so without a gap.
 
 type CutoverStep = CutoverPart & Pick<PlannedStep, "step">;
 
@@ -30,4 +33,154 @@ function gapsOf(parts: readonly CutoverStep[]): Gap[] {
     }
   }
   return gaps;
+}
+
+// How late a gap begins, on the graph of steps and milestones of order.ts.
+
+/**
+ * What opens a gap waits for what the step that closes it waits for, as far as that can come first: it might start while thousands of others have to be
+ * done before, and if one of those failed, the gap would stay. Where a look comes before one of the two, what counts is the look: nothing is to come
+ * between it and its delete.
+ * @param dependencies for each node, what must come before it; without cycles
+ */
+export function shortenGaps(
+  gaps: readonly Gap[],
+  dependencies: number[][],
+  { follows }: Edges,
+  planned: readonly PlannedStep[],
+): void {
+  const nodes = new Map(planned.map(({ step }, node) => [step.id, node]));
+  const firstOf = (node: number): number => {
+    const look = (dependencies[node] ?? []).find(
+      (first) => first < planned.length && isLook((planned[first] as PlannedStep).step),
+    );
+    return look === undefined ? node : firstOf(look);
+  };
+  const pairs = gaps.flatMap(({ before, wanted }) => {
+    const [opens, closes] = [nodes.get(before), nodes.get(wanted)];
+    return opens === undefined || closes === undefined
+      ? []
+      : [{ opens, first: firstOf(opens), closes: firstOf(closes) }];
+  });
+  const places = new LateGaps(dependencies, pairs, planned.length).places();
+  const added = new Map<number, Set<number>>();
+  for (const { first, closes } of pairs) {
+    if (first === closes) continue;
+    const own = added.get(first) ?? new Set(dependencies[first]);
+    added.set(first, own);
+    const lenient = new Set(follows[closes]);
+    // An edge from a later place to an earlier one makes no cycle.
+    for (const node of dependencies[closes] ?? []) {
+      if (!lenient.has(node) && (places[node] as number) < (places[first] as number)) own.add(node);
+    }
+  }
+  for (const [first, own] of added) dependencies[first] = [...own];
+}
+
+interface GapPair {
+  /** The step that opens the gap. */
+  readonly opens: number;
+  /** The first look before it, or itself. */
+  readonly first: number;
+  /** The step that closes the gap, or the first look before it. */
+  readonly closes: number;
+}
+
+/**
+ * Finds an order in which gaps begin late: what opens one comes when nothing else is left, first of all where what closes it waits for nothing but
+ * that. So of gaps within gaps the inner one closes first. Linear in nodes, edges and gaps.
+ */
+class LateGaps {
+  readonly #dependencies: readonly (readonly number[])[];
+  readonly #stepCount: number;
+  readonly #dependents: number[][];
+  /** Of each node, how many before it are left, and the sum of their numbers: if one is left, its number. */
+  readonly #left: Int32Array;
+  readonly #leftSum: Float64Array;
+  readonly #places: Int32Array;
+  /** What opens a gap → the look before it. */
+  readonly #looks: ReadonlyMap<number, number>;
+  readonly #openersOf: ReadonlyMap<number, readonly number[]>;
+  /** Of what opens gaps, those closing steps that wait for something else, too. */
+  readonly #waiting: ReadonlyMap<number, Set<number>>;
+  readonly #free: number[] = [];
+  readonly #closable: number[] = [];
+  readonly #openers: number[] = [];
+
+  constructor(dependencies: readonly (readonly number[])[], pairs: readonly GapPair[], stepCount: number) {
+    this.#dependencies = dependencies.map((list) => [...new Set(list)]);
+    this.#stepCount = stepCount;
+    this.#dependents = dependencies.map(() => []);
+    this.#left = new Int32Array(dependencies.length);
+    this.#leftSum = new Float64Array(dependencies.length);
+    this.#places = new Int32Array(dependencies.length).fill(-1);
+    for (const [node, list] of this.#dependencies.entries()) {
+      this.#left[node] = list.length;
+      for (const before of list) {
+        this.#leftSum[node] = (this.#leftSum[node] as number) + before;
+        this.#dependents[before]?.push(node);
+      }
+    }
+    this.#looks = new Map(pairs.map(({ opens, first }) => [opens, first]));
+    const real = pairs.filter(({ first, closes }) => first !== closes);
+    const closersOf = groupBy(real, ({ first }) => first);
+    this.#waiting = new Map([...closersOf].map(([first, own]) => [first, new Set(own.map(({ closes }) => closes))]));
+    this.#openersOf = new Map(
+      [...groupBy(real, ({ closes }) => closes)].map(([closes, own]) => [closes, own.map(({ first }) => first)]),
+    );
+  }
+
+  /** The place of each step; of a milestone that of the last step before it. */
+  places(): Int32Array {
+    for (const closer of this.#openersOf.keys()) this.#look(closer);
+    for (const [node, left] of this.#left.entries()) if (left === 0) this.#reach(node);
+    let at = 0;
+    for (let node = this.#next(); node !== undefined; node = this.#next()) {
+      const before = this.#dependencies[node] ?? [];
+      this.#places[node] =
+        node < this.#stepCount ? at++ : before.reduce((last, one) => Math.max(last, this.#places[one] as number), 0);
+      for (const dependent of this.#dependents[node] ?? []) this.#countDown(dependent, node);
+    }
+    return this.#places;
+  }
+
+  #next(): number | undefined {
+    for (;;) {
+      const node = this.#free.pop() ?? this.#closable.pop() ?? this.#openers.pop();
+      // What opens a gap may have become closable while it was waiting.
+      if (node === undefined || this.#places[node] === -1) return node;
+    }
+  }
+
+  #countDown(node: number, before: number): void {
+    this.#left[node] = (this.#left[node] as number) - 1;
+    this.#leftSum[node] = (this.#leftSum[node] as number) - before;
+    const left = this.#left[node] as number;
+    if (left > 1) return;
+    this.#look(node);
+    if (left === 0) this.#reach(node);
+    else if (node >= this.#stepCount) for (const dependent of this.#dependents[node] ?? []) this.#look(dependent);
+  }
+
+  #reach(node: number): void {
+    const waiting = this.#waiting.get(node);
+    (waiting === undefined ? this.#free : waiting.size === 0 ? this.#closable : this.#openers).push(node);
+  }
+
+  /** Whether what closes gaps waits for nothing any more, or only for what opens one of them: itself, or through a milestone. */
+  #look(closer: number): void {
+    const openers = this.#openersOf.get(closer);
+    const left = this.#left[closer] as number;
+    if (openers === undefined || left > 1) return;
+    for (const opener of left === 0 ? openers : this.#onlyBefore(closer)) {
+      const waiting = this.#waiting.get(opener);
+      if (waiting?.delete(closer) && waiting.size === 0 && this.#left[opener] === 0) this.#closable.push(opener);
+    }
+  }
+
+  #onlyBefore(node: number): number[] {
+    const before = this.#leftSum[node] as number;
+    if (before < this.#stepCount) return [this.#looks.get(before) ?? before];
+    return this.#left[before] === 1 ? this.#onlyBefore(before) : [];
+  }
 }

@@ -3,7 +3,7 @@
 import { type Barrier, type Gap, isLook, type Step } from "../model/plan.ts";
 import type { PlannedStep } from "../model/unit.ts";
 import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
-import { cutoverGaps } from "./gaps.ts";
+import { cutoverGaps, shortenGaps } from "./gaps.ts";
 
 /** In the first rounds a cycle is broken one step at a time, to make no needless gap. After so many rounds it is broken all at once. */
 export const MAX_CAREFUL_ROUNDS = 64;
@@ -32,58 +32,10 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
     if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
   }
   if (gaps.size > 0) {
-    shortenGaps([...gaps.values()], order, dependencies, edges, planned);
+    shortenGaps([...gaps.values()], dependencies, edges, planned);
     order = components(dependencies).flat();
   }
   return { ...assemble(order, dependencies, edges, planned), gaps: [...gaps.values()] };
-}
-
-/**
- * What opens a gap waits for what the step that closes it waits for, as far as that does not itself wait for a gap to be opened: it might start while
- * thousands of others have to be done first, and if one of those failed, the gap would stay. Where a look comes before one of the two, what counts
- * is the look: nothing is to come between it and its delete.
- */
-function shortenGaps(
-  gaps: readonly Gap[],
-  order: readonly number[],
-  dependencies: number[][],
-  { follows }: Edges,
-  planned: readonly PlannedStep[],
-): void {
-  const nodes = new Map(planned.map(({ step }, node) => [step.id, node]));
-  const firstOf = (node: number): number => {
-    const look = (dependencies[node] ?? []).find(
-      (first) => first < planned.length && isLook((planned[first] as PlannedStep).step),
-    );
-    return look === undefined ? node : firstOf(look);
-  };
-  const pairs = gaps.flatMap(({ before, wanted }) => {
-    const [opens, closes] = [nodes.get(before), nodes.get(wanted)];
-    return opens === undefined || closes === undefined ? [] : [[firstOf(opens), firstOf(closes)] as const];
-  });
-  // What waits for no gap can come first, and an edge from a later node to an earlier one makes no cycle.
-  const isLater = new Uint8Array(dependencies.length);
-  for (const [opens] of pairs) isLater[opens] = 1;
-  for (const node of order) if ((dependencies[node] ?? []).some((first) => isLater[first] === 1)) isLater[node] = 1;
-  const sorted = [...order.filter((node) => isLater[node] === 0), ...order.filter((node) => isLater[node] === 1)];
-  // A milestone is reached with the last step before it, wherever it stands in the order.
-  const reached = new Int32Array(dependencies.length);
-  for (const [at, node] of sorted.entries()) {
-    const first = dependencies[node] ?? [];
-    reached[node] =
-      node < planned.length ? at : first.reduce((last, one) => Math.max(last, reached[one] as number), -1);
-  }
-  const added = new Map<number, Set<number>>();
-  for (const [opens, closes] of pairs) {
-    if (opens === closes) continue;
-    const own = added.get(opens) ?? new Set(dependencies[opens]);
-    added.set(opens, own);
-    const lenient = new Set(follows[closes]);
-    for (const node of dependencies[closes] ?? []) {
-      if (!lenient.has(node) && (reached[node] as number) < (reached[opens] as number)) own.add(node);
-    }
-  }
-  for (const [opens, own] of added) dependencies[opens] = [...own];
 }
 
 /**

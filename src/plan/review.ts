@@ -2,7 +2,7 @@
 
 import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
-import type { Kinds } from "../model/kind.ts";
+import type { KindFacts, Kinds } from "../model/kind.ts";
 import { mapKey } from "../model/map-key.ts";
 import { type Address, domainAddress, isJsonObject, type Json, type Kind, type Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
@@ -57,7 +57,7 @@ export function exceedsReviewedPlan(
     if (change.action === "delete" && mustStay(change)) return true;
     // A delete is covered by that of the same object alone, and thousands of objects may have one address.
     const same = change.action === "delete" ? (deleted.get(idKeyOf(change)) ?? []) : candidates;
-    return !same.some((candidate) => covers(candidate, change));
+    return !same.some((candidate) => covers(candidate, change, kinds.of(change.kind)));
   });
 }
 
@@ -192,7 +192,7 @@ function effectOf(address: Address, values: Values | null): string | null {
  * Whether the shown change covers this one, for kinds whose objects have an identity beside their values: such an object stays the same one
  * while its fields change.
  */
-function covers(reviewed: ReviewedChange, change: Change): boolean {
+function covers(reviewed: ReviewedChange, change: Change, facts: KindFacts): boolean {
   switch (change.action) {
     case "no-op":
       return true;
@@ -208,7 +208,7 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
             reviewed.action === "replace" &&
             isEqual(reviewed.after, change.after);
     case "update":
-      return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change);
+      return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change, facts);
   }
 }
 
@@ -230,7 +230,8 @@ function removesShownObject(reviewed: ReviewedChange, change: Change): boolean {
   return reviewed.id === change.id && SHOWN_FIELDS.every(isAsShown) && !isFinishedSince(reviewed, change);
 }
 
-const SHOWN_FIELDS: readonly string[] = ["label", "domain", "owner", "region", "ipv4"];
+const NAME_FIELDS: readonly string[] = ["label", "domain"];
+const SHOWN_FIELDS: readonly string[] = [...NAME_FIELDS, "owner", "region", "ipv4"];
 
 /** An upload that was shown as unfinished held no data that a reviewer would want to keep. Once it is finished, it holds an image. */
 function isFinishedSince(reviewed: ReviewedChange, { labels }: Change): boolean {
@@ -259,9 +260,9 @@ function makes(reviewed: ReviewedChange): boolean {
 }
 
 /** Each field that would change now must have been shown to get just that value. */
-function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
+function coversUpdate(reviewed: ReviewedChange, change: Change, facts: KindFacts): boolean {
   if (reviewed.before === null) return isBegun(reviewed, change) && endsAsShown(reviewed, change);
-  if (reviewed.id !== change.id) return false;
+  if (reviewed.id !== change.id || !hasShownName(reviewed, change, facts)) return false;
   const wasShown = (field: string) => {
     // The owner's tag before the change must be the reviewed one: an object that had no tag then may have another project's by now.
     const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
@@ -275,6 +276,17 @@ function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
     const shown = lostItems(reviewed, field);
     return [...lostItems(change, field)].every((item) => shown.has(item));
   }
+}
+
+/**
+ * A file that shows the change under another name is forged, or somebody has renamed the object since. A killed run may have given it its new name
+ * already, or the one for a moment.
+ */
+function hasShownName({ before, after, id }: ReviewedChange, change: Change, { temporaryName }: KindFacts): boolean {
+  const forAMoment = id === null ? undefined : temporaryName?.(id);
+  return NAME_FIELDS.every((field) =>
+    [before?.[field], after?.[field], forAMoment].some((name) => isEqual(name, change.before?.[field])),
+  );
 }
 
 function jsonKey(item: Json): string {

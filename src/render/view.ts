@@ -459,7 +459,7 @@ export function count(number: number, one: string, many: string): string {
 
 /**
  * The root of each copy → the root that it is cloned from, where the plan makes both, with the same records: then those of the source stand in the
- * plan, and need not stand there again for each copy. A saved plan may be forged, so that its copies are looked at.
+ * plan, and need not stand there again for each copy. A saved plan may be forged, so that its copies are looked at; no source is a copy itself.
  */
 export function shownSources({ strategies, changes }: Pick<Plan, "strategies" | "changes">): Map<Address, Address> {
   if (strategies.length === 0) return new Map();
@@ -471,10 +471,11 @@ export function shownSources({ strategies, changes }: Pick<Plan, "strategies" | 
     const within = all.filter(({ address }) => address !== root);
     return mapKey(JSON.stringify(within.map(shownOf).sort()));
   };
+  const sources = new Set(strategies.map(({ source }) => source));
   return new Map(
     strategies.flatMap(({ source, copies }) => {
       const content = contentOf(source);
-      const same = content === null ? [] : copies.filter((copy) => contentOf(copy) === content);
+      const same = content === null ? [] : copies.filter((copy) => !sources.has(copy) && contentOf(copy) === content);
       return same.map((copy) => [copy, source] as const);
     }),
   );

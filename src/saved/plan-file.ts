@@ -1,9 +1,19 @@
 /** Reads a plan file back. A file that cannot be used has a diagnostic code for each cause. */
 
+import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan, PlanInputs } from "../model/plan.ts";
-import { isJsonObject, type Json, type JsonObject, type ObjectId, rootOf } from "../model/resource.ts";
+import {
+  type Address,
+  addressOfValues,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type ObjectId,
+  rootOf,
+  type Values,
+} from "../model/resource.ts";
 import {
   type ChangeExtra,
   digestOf,
@@ -56,13 +66,38 @@ export async function parsePlanFile(text: string): Promise<SavedPlanResult> {
     return { ok: false, diagnostic: damaged(KIND, ["something in it was changed after it was written"]) };
   }
   const plan = toPlan(file);
-  // What is shown below another object than it belongs to would be reviewed as a change of that one.
-  const misplaced = plan.changes.filter(({ address, root }) => root !== rootOf(address));
-  if (misplaced.length > 0) {
-    const problems = misplaced.map(({ key, root }) => `${key} is not within ${root}`);
-    return { ok: false, diagnostic: damaged(KIND, problems) };
-  }
-  return { ok: true, plan };
+  const contradictions = plan.changes.flatMap((change) => contradictionIn(change) ?? []);
+  for (const [key, { blocked, wanted }] of Object.entries(file.tenon.changes))
+    if ((blocked === null) !== (wanted === null))
+      contradictions.push(`${key} is blocked and not, or the other way round`);
+  return contradictions.length > 0 ? { ok: false, diagnostic: damaged(KIND, contradictions) } : { ok: true, plan };
+}
+
+/**
+ * What of a change says something else than the rest of it; null if nothing does. An apply goes by the values of a change, and a reader by its place,
+ * its name and its sign: a forged file might show another change than it allows.
+ */
+export function contradictionIn(change: Change): string | null {
+  const { key, address, previousAddress, root, kind, action, id, before, after } = change;
+  // What stays as it is is not shown.
+  if (action === "no-op") return null;
+  if (root !== rootOf(address)) return `${key} is not within ${root}`;
+  const isOf = (named: Address, values: Values | null): boolean => {
+    if (values === null) return true;
+    const own = addressOfValues(kind, rootOf(named), values);
+    if (named === own) return true;
+    // One of several of its name has its id behind that; one that is made again, the id that it had.
+    const suffix = named.startsWith(`${own}:`) ? named.slice(own.length + 1) : "/";
+    return id === null ? !suffix.includes("/") : suffix === encodeURIComponent(String(id));
+  };
+  if (!isOf(previousAddress ?? address, before) || !isOf(address, after)) return `${key} has values of another address`;
+  const isOfAction = {
+    create: before === null && after !== null && previousAddress === null,
+    delete: before !== null && after === null,
+    update: before !== null && after !== null && !isEqual(before, after),
+    replace: before !== null && after !== null,
+  }[action];
+  return isOfAction ? null : `${key} has values that no ${action} has`;
 }
 
 function recogniseOthers(value: Json): Diagnostic | null {

@@ -125,3 +125,35 @@ test.each(Object.keys(OPENINGS))("what closes a gap comes next, whatever opens i
     }
   }
 });
+
+test.each([
+  ["a", "b", "c"],
+  ["c", "b", "a"],
+])("of gaps within gaps the inner one is closed before the outer one opens: %s, %s, %s", async (...names) => {
+  const account = await Account.open({
+    seed: {
+      domains: [{ id: 7, ...OF, records: names.map((name) => ({ type: "A", name, target: "192.0.2.1" })) }],
+    } as never,
+  });
+  // Each becomes an alias of the next one, and the last one of a name in a zone that is made.
+  const records = names.map((name, index) => {
+    const next = names[index + 1];
+    return { type: "CNAME", name, target: next === undefined ? "far.new.example." : `${next}.shop.example.` };
+  });
+  const made = { ...OF, domain: "new.example", records: [...OTHERS, { type: "A", name: "far", target: "192.0.2.2" }] };
+  const { desired } = await account.load(JSON.stringify({ tenon: 1, domains: [made, { ...OF, records }] }));
+  if (desired === null) throw new Error("not loaded");
+  const { steps, gaps } = await account.plan(desired, { consents: ALL_CONSENTS });
+  await account.close();
+  expect(gaps).toHaveLength(names.length);
+  const own = steps.filter(({ root }) => root === "domain/shop.example").map(({ id }) => id);
+  expect(own).toEqual(
+    names
+      .toReversed()
+      .flatMap((name) => [`delete domain/shop.example/${name}/A`, `create domain/shop.example/${name}/CNAME`]),
+  );
+  // If one of them fails, the next gap is not opened.
+  const afterOf = (id: string | undefined) => steps.find((step) => step.id === id)?.after ?? [];
+  expect(afterOf(own[0])).toContain("activate domain/new.example");
+  for (const [index, id] of own.entries()) if (index > 0) expect(afterOf(id)).toContain(own[index - 1]);
+});

@@ -439,6 +439,11 @@ const GOING = {
 const KEPT = { domain: "kept.example", ...ZONE, records: [{ type: "A", name: "www", target: "192.0.2.1" }] };
 const LOGIN = { type: "A", name: "login", target: "198.51.100.66" };
 
+const clone = (source: string, ...copies: string[]): object => ({
+  ...{ type: "clone", source, copies },
+  ...{ requests: 6, requests_without: 8, requestsWithout: 8 },
+});
+
 interface Forged extends Saved {
   tenon: Saved["tenon"] & { changes: Record<string, Record<string, unknown>>; strategies: object[] };
 }
@@ -458,25 +463,71 @@ async function shownAndApplied(seed: object, manifest: object, forge: (plan: For
   return { shown, code, sent: writes(service) };
 }
 
-test("a plan that shows a change below another object than the one it belongs to is damaged", async () => {
+test("a plan in which a change has another place, name or sign than its values say is damaged", async () => {
+  const records = [LOGIN, { type: "A", name: "going", target: "192.0.2.2" }];
   const manifest = {
-    allow: [{ delete: "**" }],
-    removed: [{ domain: "prod.example" }, { vpc: "core" }],
-    domains: [KEPT],
+    allow: [{ delete: "**" }, { bulk: "**" }],
+    removed: [{ vpc: "core" }],
+    vpcs: [{ label: "new", moved_from: "old", region: "us-east" }],
+    domains: [{ domain: "prod.example", ...ZONE, records: [LOGIN, KEPT.records[0]] }],
   };
-  for (const [key, root] of [
-    ["domain/prod.example", "domain/scratch.example"],
-    ["vpc/core", "vpc/core/all"],
-    ["domain/kept.example/www/A", "domain/other.example"],
-  ] as const) {
-    const { shown, code, sent } = await shownAndApplied(GOING, manifest, (plan) => {
-      plan.tenon.changes[key] = { ...plan.tenon.changes[key], root };
-    });
+  const seed = {
+    domains: [{ ...GOING.domains[0], records }],
+    vpcs: [...GOING.vpcs, { id: 5, label: "old", region: "us-east", description: "[tenon:me]" }],
+  };
+  const made = "domain/prod.example/www/A";
+  const gone = "domain/prod.example/going/A";
+  const of = (plan: Forged, key: string) =>
+    plan.resource_changes.find(({ address }) => address === key) as unknown as {
+      previous_address: string;
+      change: { actions: string[]; before: Record<string, unknown> | null; after: Record<string, unknown> | null };
+    };
+  const forgeries: readonly [string, string, (plan: Forged) => void][] = [
+    [
+      "vpc/core",
+      "is not within vpc/all",
+      (plan) => Object.assign(plan.tenon.changes["vpc/core"] ?? {}, { root: "vpc/all" }),
+    ],
+    [made, "is not within vpc/new", (plan) => Object.assign(plan.tenon.changes[made] ?? {}, { root: "vpc/new" })],
+    ["vpc/core", "has values of another address", (plan) => (of(plan, "vpc/core").previous_address = "vpc/scratch")],
+    ["vpc/new", "has values of another address", (plan) => (of(plan, "vpc/new").previous_address = "vpc/scratch")],
+    [made, "has values of another address", (plan) => Object.assign(of(plan, made).change.after ?? {}, { name: "x" })],
+    [gone, "has values that no create has", (plan) => (of(plan, gone).change.actions = ["create"])],
+    [gone, "has values that no update has", (plan) => (of(plan, gone).change.actions = ["update"])],
+    [made, "has values that no delete has", (plan) => (of(plan, made).change.actions = ["delete"])],
+    [
+      made,
+      "has values that no create has",
+      (plan) => {
+        const { change } = of(plan, made);
+        change.before = change.after;
+      },
+    ],
+    [
+      made,
+      "has values that no update has",
+      (plan) => Object.assign(of(plan, made).change, { actions: ["update"], before: of(plan, made).change.after }),
+    ],
+    [
+      made,
+      "is blocked and not",
+      (plan) =>
+        Object.assign(plan.tenon.changes[made] ?? {}, { wanted: { ...of(plan, made).change, previous_address: null } }),
+    ],
+  ];
+  for (const [key, words, forge] of forgeries) {
+    const { shown, code, sent } = await shownAndApplied(seed, manifest, forge);
     for (const { code: refused, stderr } of shown) {
-      expect([key, refused, stderr]).toEqual([key, 1, expect.stringContaining(`${key} is not within ${root}`)]);
+      expect([key, refused, stderr.replaceAll(/\s+/g, " ")]).toEqual([
+        key,
+        1,
+        expect.stringContaining(`${key} ${words}`),
+      ]);
     }
-    expect([key, code, sent]).toEqual([key, 1, []]);
+    expect([key, words, code, sent]).toEqual([key, words, 1, []]);
   }
+  const honest = await shownAndApplied(seed, manifest, () => undefined);
+  expect([honest.shown.map(({ code }) => code), honest.code]).toEqual([[0, 0, 0], 0]);
 });
 
 test("what a plan shows as a copy of another domain is one, or is shown as a whole", async () => {
@@ -484,37 +535,45 @@ test("what a plan shows as a copy of another domain is one, or is shown as a who
   const prod = { domain: "prod.example", ...ZONE, records: [LOGIN] };
   const also = { ...prod, domain: "also-new.example" };
   const { shown } = await shownAndApplied(GOING, { domains: [copied, prod, also] }, (plan) => {
-    const copies = ["domain/prod.example", "domain/also-new.example"];
-    plan.tenon.strategies = [
-      { type: "clone", source: "domain/new.example", copies, requests: 6, requests_without: 8, requestsWithout: 8 },
-    ];
+    plan.tenon.strategies = [clone("domain/new.example", "domain/prod.example", "domain/also-new.example")];
   });
   for (const { stdout } of shown) expect(stdout.split("198.51.100.66").length - 1).toBeGreaterThanOrEqual(2);
+  // Two new ones with the same records, each as a copy of the other, or of itself.
+  const alike = { domains: [also, { ...also, domain: "third.example" }] };
+  for (const to of ["domain/also-new.example", "domain/third.example"]) {
+    const { shown: mutual } = await shownAndApplied({}, alike, (plan) => {
+      plan.tenon.strategies = [
+        clone("domain/third.example", "domain/also-new.example"),
+        clone("domain/also-new.example", to),
+      ];
+    });
+    for (const { stdout } of mutual) expect(stdout).toContain("198.51.100.66");
+  }
 });
 
-test("a reviewed plan covers a record with the name that it shows, and a delete with the region and the range that it shows", async () => {
+test("a reviewed plan covers a delete with the region and the range that it shows, and a change with the name that it shows", async () => {
   const vpc = { ...GOING.vpcs[0], subnets: [{ id: 3, label: "net", ipv4: "10.0.0.0/24" }] };
-  const seed = { ...GOING, vpcs: [vpc] };
-  const prod = { domain: "prod.example", ...ZONE, records: [LOGIN] };
-  const manifest = { allow: [{ delete: "**" }], removed: [{ vpc: "core" }], domains: [prod] };
-  const before = (plan: Forged, address: string) =>
-    plan.resource_changes.find((change) => change.address === address)?.change as never as {
-      before: Record<string, unknown>;
+  const seed = { vpcs: [vpc, { id: 5, label: "old", region: "us-east", description: "[tenon:me]" }] };
+  const vpcs = [{ label: "new", moved_from: "old", region: "us-east" }];
+  const manifest = { allow: [{ delete: "**" }], removed: [{ vpc: "core" }], vpcs };
+  const forge =
+    (address: string, values: object, more: object = {}) =>
+    (plan: Forged) => {
+      const found = plan.resource_changes.find((change) => change.address === address) as never as {
+        change: { before: object };
+      };
+      Object.assign(found, more);
+      Object.assign(found.change.before, values);
     };
   const forgeries: Record<string, (plan: Forged) => void> = {
     "": () => undefined,
-    "a record's key": (plan) => {
-      const key = "domain/prod.example/www/A";
-      const change = plan.resource_changes.find(({ address }) => address.endsWith("/login/A"));
-      if (change === undefined) throw new Error("no record");
-      plan.tenon.changes[key] = plan.tenon.changes[change.address] ?? {};
-      change.address = key;
-    },
-    "a VPC's region": (plan) => Object.assign(before(plan, "vpc/core").before, { region: "eu-west" }),
-    "a subnet's range": (plan) => Object.assign(before(plan, "vpc/core/subnet/net").before, { ipv4: "10.9.0.0/24" }),
+    "a VPC's region": forge("vpc/core", { region: "eu-west" }),
+    "a subnet's range": forge("vpc/core/subnet/net", { ipv4: "10.9.0.0/24" }),
+    "a former name": forge("vpc/new", { label: "scratch" }, { previous_address: "vpc/scratch" }),
+    "a live name": forge("vpc/core", { label: "scratch" }, { previous_address: "vpc/scratch" }),
   };
-  for (const [what, forge] of Object.entries(forgeries)) {
-    const { shown, code, sent } = await shownAndApplied(seed, manifest, forge);
+  for (const [what, forgery] of Object.entries(forgeries)) {
+    const { shown, code, sent } = await shownAndApplied(seed, manifest, forgery);
     expect([what, shown[0]?.code, code, sent.length > 0]).toEqual([what, 0, what === "" ? 0 : 5, what === ""]);
   }
 });
