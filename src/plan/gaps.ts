@@ -132,7 +132,7 @@ class LateGaps {
 
   /** The place of each step; of a milestone that of the last step before it. */
   places(): Int32Array {
-    for (const closer of this.#openersOf.keys()) this.#look(closer);
+    for (const closer of this.#openersOf.keys()) this.#settle(closer);
     for (const [node, left] of this.#left.entries()) if (left === 0) this.#reach(node);
     let at = 0;
     for (let node = this.#next(); node !== undefined; node = this.#next()) {
@@ -157,9 +157,9 @@ class LateGaps {
     this.#leftSum[node] = (this.#leftSum[node] as number) - before;
     const left = this.#left[node] as number;
     if (left > 1) return;
-    this.#look(node);
+    this.#settle(node);
     if (left === 0) this.#reach(node);
-    else if (node >= this.#stepCount) for (const dependent of this.#dependents[node] ?? []) this.#look(dependent);
+    else if (node >= this.#stepCount) for (const dependent of this.#dependents[node] ?? []) this.#settle(dependent);
   }
 
   #reach(node: number): void {
@@ -168,7 +168,7 @@ class LateGaps {
   }
 
   /** Whether what closes gaps waits for nothing any more, or only for what opens one of them: itself, or through a milestone. */
-  #look(closer: number): void {
+  #settle(closer: number): void {
     const openers = this.#openersOf.get(closer);
     const left = this.#left[closer] as number;
     if (openers === undefined || left > 1) return;

@@ -206,7 +206,8 @@ function covers(reviewed: ReviewedChange, change: Change, facts: KindFacts): boo
         ? makes(reviewed) && isEqual(reviewed.after, change.after)
         : removesShownObject(reviewed, change) &&
             reviewed.action === "replace" &&
-            isEqual(reviewed.after, change.after);
+            isEqual(reviewed.after, change.after) &&
+            changedFields(change).every((field) => isShown(reviewed, field));
     case "update":
       return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change, facts);
   }
@@ -255,6 +256,11 @@ function withoutLost({ action, before, after }: ReviewedChange, change: Change):
   return isLost && isEqual(before?.["description"], after?.["description"]) ? { ...after, description: "" } : after;
 }
 
+/** What is shown of a change that keeps an object, or makes it anew, is what differs. */
+function isShown({ before, after }: ReviewedChange, field: string): boolean {
+  return !isEqual(before?.[field], after?.[field]);
+}
+
 function makes(reviewed: ReviewedChange): boolean {
   return reviewed.action === "create" || reviewed.action === "replace";
 }
@@ -266,7 +272,7 @@ function coversUpdate(reviewed: ReviewedChange, change: Change, facts: KindFacts
   const wasShown = (field: string) => {
     // The owner's tag before the change must be the reviewed one: an object that had no tag then may have another project's by now.
     const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
-    return !isTaken && !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
+    return !isTaken && isShown(reviewed, field);
   };
   const changed = changedFields(change).filter((field) => !(field === "status" && isConverted(reviewed, change)));
   return endsAsShown(reviewed, change) && changed.every((field) => wasShown(field) && losesOnlyShown(field));

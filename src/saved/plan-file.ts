@@ -66,18 +66,41 @@ export async function parsePlanFile(text: string): Promise<SavedPlanResult> {
     return { ok: false, diagnostic: damaged(KIND, ["something in it was changed after it was written"]) };
   }
   const plan = toPlan(file);
-  const contradictions = plan.changes.flatMap((change) => contradictionIn(change) ?? []);
+  const contradictions = contradictionsIn(plan.changes);
   for (const [key, { blocked, wanted }] of Object.entries(file.tenon.changes))
     if ((blocked === null) !== (wanted === null))
-      contradictions.push(`${key} is blocked and not, or the other way round`);
+      contradictions.push(`${key} says what is wanted and not what blocks it, or the other way round`);
   return contradictions.length > 0 ? { ok: false, diagnostic: damaged(KIND, contradictions) } : { ok: true, plan };
+}
+
+/** What of the changes says something else than the rest of them. */
+function contradictionsIn(changes: readonly Change[]): string[] {
+  const roots = new Map<Address, Change>();
+  const found: string[] = [];
+  for (const change of changes) {
+    if (change.address !== change.root || change.action === "no-op") continue;
+    if (roots.has(change.root)) found.push(`${change.key} is there twice`);
+    roots.set(change.root, change);
+  }
+  for (const change of changes) {
+    const { key, root, previousAddress } = change;
+    const contradiction = contradictionIn(change);
+    if (contradiction !== null) found.push(contradiction);
+    if (previousAddress === null || change.address === root) continue;
+    // What is within an object moves with it alone.
+    const formerRoot = rootOf(previousAddress);
+    if (formerRoot !== root && formerRoot !== roots.get(root)?.previousAddress) {
+      found.push(`${key} was not within ${formerRoot}`);
+    }
+  }
+  return found;
 }
 
 /**
  * What of a change says something else than the rest of it; null if nothing does. An apply goes by the values of a change, and a reader by its place,
  * its name and its sign: a forged file might show another change than it allows.
  */
-export function contradictionIn(change: Change): string | null {
+function contradictionIn(change: Change): string | null {
   const { key, address, previousAddress, root, kind, action, id, before, after } = change;
   // What stays as it is is not shown.
   if (action === "no-op") return null;

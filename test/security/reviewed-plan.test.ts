@@ -510,7 +510,24 @@ test("a plan in which a change has another place, name or sign than its values s
     ],
     [
       made,
-      "is blocked and not",
+      "was not within domain/other.example",
+      (plan) => (of(plan, made).previous_address = "domain/other.example/x/A"),
+    ],
+    [
+      gone,
+      "was not within domain/other.example",
+      (plan) => (of(plan, gone).previous_address = "domain/other.example/going/A"),
+    ],
+    [
+      "vpc/core",
+      "is there twice",
+      (plan) => {
+        plan.resource_changes.push(structuredClone(of(plan, "vpc/core")) as never);
+      },
+    ],
+    [
+      made,
+      "says what is wanted and not what blocks it",
       (plan) =>
         Object.assign(plan.tenon.changes[made] ?? {}, { wanted: { ...of(plan, made).change, previous_address: null } }),
     ],
@@ -553,9 +570,13 @@ test("what a plan shows as a copy of another domain is one, or is shown as a who
 
 test("a reviewed plan covers a delete with the region and the range that it shows, and a change with the name that it shows", async () => {
   const vpc = { ...GOING.vpcs[0], subnets: [{ id: 3, label: "net", ipv4: "10.0.0.0/24" }] };
-  const seed = { vpcs: [vpc, { id: 5, label: "old", region: "us-east", description: "[tenon:me]" }] };
-  const vpcs = [{ label: "new", moved_from: "old", region: "us-east" }];
-  const manifest = { allow: [{ delete: "**" }], removed: [{ vpc: "core" }], vpcs };
+  const own = { region: "us-east", description: "[tenon:me]" };
+  const seed = { vpcs: [vpc, { id: 5, label: "old", ...own }, { id: 6, label: "moved", ...own }] };
+  const vpcs = [
+    { label: "new", moved_from: "old", region: "us-east" },
+    { label: "moved", region: "eu-west", description: "as it will be" },
+  ];
+  const manifest = { allow: [{ delete: "**" }, { replace: "**" }], removed: [{ vpc: "core" }], vpcs };
   const forge =
     (address: string, values: object, more: object = {}) =>
     (plan: Forged) => {
@@ -569,6 +590,7 @@ test("a reviewed plan covers a delete with the region and the range that it show
     "": () => undefined,
     "a VPC's region": forge("vpc/core", { region: "eu-west" }),
     "a subnet's range": forge("vpc/core/subnet/net", { ipv4: "10.9.0.0/24" }),
+    "a description that goes with a region": forge("vpc/moved", { description: "as it will be" }),
     "a former name": forge("vpc/new", { label: "scratch" }, { previous_address: "vpc/scratch" }),
     "a live name": forge("vpc/core", { label: "scratch" }, { previous_address: "vpc/scratch" }),
   };
