@@ -9,12 +9,24 @@ import type { Edges } from "./edges.ts";
 
 type CutoverStep = CutoverPart & Pick<PlannedStep, "step">;
 
+interface CutoverGaps {
+  readonly gaps: readonly Gap[];
+  /** Ids of steps, each with that of the step which has to come first where that opens a gap: any of them would open it. */
+  readonly siblings: readonly (readonly [later: string, first: string])[];
+}
+
 /** @param ordered in the order in which they are done */
-export function cutoverGaps(ordered: readonly PlannedStep[]): Gap[] {
+export function cutoverGaps(ordered: readonly PlannedStep[]): CutoverGaps {
   const parts = ordered.flatMap(({ step, facts }) =>
     facts.cutovers.map((cutover): CutoverStep => ({ ...cutover, step })),
   );
-  return [...groupBy(parts, ({ group }) => group).values()].flatMap(gapsOf);
+  const groups = [...groupBy(parts, ({ group }) => group).values()];
+  const siblings = groups.flatMap((group) => {
+    const [switching, ...others] = group;
+    if (switching?.at !== "first" || gapsOf(group).length === 0) return [];
+    return others.map(({ step }) => [step.id, switching.step.id] as const);
+  });
+  return { gaps: groups.flatMap(gapsOf), siblings: siblings.filter(([later, first]) => later !== first) };
 }
 
 function gapsOf(parts: readonly CutoverStep[]): Gap[] {

@@ -28,8 +28,11 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
     found = components(dependencies);
   }
   let order = delayLooks(dependencies, edges, planned) ? components(dependencies).flat() : found.flat();
-  for (const gap of cutoverGaps(order.flatMap((node) => planned[node] ?? []))) {
-    if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
+  const cutover = cutoverGaps(order.flatMap((node) => planned[node] ?? []));
+  for (const gap of cutover.gaps) if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
+  const nodes = new Map(planned.map(({ step }, node) => [step.id, node]));
+  for (const [later, first] of cutover.siblings) {
+    dependencies[nodes.get(later) as number]?.push(nodes.get(first) as number);
   }
   if (gaps.size > 0) {
     shortenGaps([...gaps.values()], dependencies, edges, planned);

@@ -157,3 +157,36 @@ test.each([
   expect(afterOf(own[0])).toContain("activate domain/new.example");
   for (const [index, id] of own.entries()) if (index > 0) expect(afterOf(id)).toContain(own[index - 1]);
 });
+
+test.each([1, 2, 3])(
+  "a name that comes to stand beneath a wildcard opens the gap of its MX last, also with %i addresses",
+  async (count) => {
+    const wildcard = [
+      { type: "A", name: "*", target: "192.0.2.1" },
+      { type: "MX", name: "*", target: "mx.shop.example.", priority: 10 },
+      { type: "A", name: "mx", target: "192.0.2.2" },
+    ];
+    const records = wildcard.map((record) => ({ ...record, target: record.target.replace(/\.$/, "") }));
+    const account = await Account.open({ seed: { domains: [{ id: 7, ...OF, records }] } as never });
+    const addresses = many(count, (index) => ({ type: "A", name: "c", target: `192.0.2.${index + 5}` }));
+    // What the MX names is made in the same run.
+    const mail = { type: "MX", name: "c", target: "mail.zzz.example.", priority: 10 };
+    const made = {
+      ...OF,
+      domain: "zzz.example",
+      records: [...OTHERS, { type: "A", name: "mail", target: "192.0.2.3" }],
+    };
+    const domains = [{ ...OF, records: [...wildcard, ...addresses, mail] }, made];
+    const { desired } = await account.load(JSON.stringify({ tenon: 1, domains }));
+    if (desired === null) throw new Error("not loaded");
+    const plan = await account.plan(desired, { consents: ALL_CONSENTS });
+    const done: string[] = [];
+    await account.apply(plan, { emit: (event) => event.type === "step-done" && done.push(event.step) });
+    await account.close();
+    expect(plan.gaps.map(({ what }) => what)).toEqual(["c.shop.example MX"]);
+    const isOwn = (id: string): boolean => id.startsWith("create domain/shop.example/c/");
+    expect(done.length - done.findIndex(isOwn)).toBe(count + 1);
+    const opening = plan.gaps[0]?.before;
+    for (const { id, after } of plan.steps) if (isOwn(id) && id !== opening) expect(after).toContain(opening);
+  },
+);
