@@ -62,8 +62,8 @@ export function exceedsReviewedPlan(
 }
 
 /**
- * Roots of which another object has the address now than the one that was shown, and that this run does not make: what was shown to change
- * within the one was not shown for the other. Of a root that was shown to be made, only a domain can be half made: until it is filled it is
+ * Roots of which another object has the address now than the one that was shown, or that were shown under another name, and that this run does not
+ * make: what was shown to change within the one was not shown for the other. Of a root that was shown to be made, only a domain can be half made: until it is filled it is
  * disabled.
  */
 function otherRoots(
@@ -75,7 +75,8 @@ function otherRoots(
   const shown = new Map(reviewed.filter(isRoot).map((change) => [change.root, change]));
   const others = changes.filter((now) => {
     const then = shown.get(now.root);
-    if (!isRoot(now) || then === undefined || now.before === null || now.id === then.id) return false;
+    if (!isRoot(now) || then === undefined || now.before === null) return false;
+    if (now.id === then.id) return !hasShownName(then, now, kinds.of(now.kind));
     return !(makes(then) && now.kind === "domain" && now.before["status"] === "disabled");
   });
   return new Set(others.map(({ root }) => root));

@@ -108,7 +108,9 @@ function reasonToGo({ own, contents, children }: GroupView): string | null {
   // A second object of the same address is among the children, but is not part of the first.
   const part = own.kind.takesContents ? null : contents;
   if (children.some(({ kind, change }) => kind !== part || change.labels.length > 0)) return null;
-  const { kind, labels } = own.change;
+  const { kind, labels, previousAddress } = own.change;
+  // A line of names says of none that it is declared under another one.
+  if (previousAddress !== null) return null;
   return labels.every((label) => label === "prune" || label === "retire" || label === "undo")
     ? `${kind} ${labels.join()}`
     : null;

@@ -571,10 +571,12 @@ test("what a plan shows as a copy of another domain is one, or is shown as a who
 test("a reviewed plan covers a delete with the region and the range that it shows, and a change with the name that it shows", async () => {
   const vpc = { ...GOING.vpcs[0], subnets: [{ id: 3, label: "net", ipv4: "10.0.0.0/24" }] };
   const own = { region: "us-east", description: "[tenon:me]" };
-  const seed = { vpcs: [vpc, { id: 5, label: "old", ...own }, { id: 6, label: "moved", ...own }] };
+  const kept = { id: 7, label: "kept", ...own, subnets: [{ id: 8, label: "gone", ipv4: "10.1.0.0/24" }] };
+  const seed = { vpcs: [vpc, { id: 5, label: "old", ...own }, { id: 6, label: "moved", ...own }, kept] };
   const vpcs = [
     { label: "new", moved_from: "old", region: "us-east" },
     { label: "moved", region: "eu-west", description: "as it will be" },
+    { label: "kept", region: "us-east", subnets: [] },
   ];
   const manifest = { allow: [{ delete: "**" }, { replace: "**" }], removed: [{ vpc: "core" }], vpcs };
   const forge =
@@ -592,6 +594,11 @@ test("a reviewed plan covers a delete with the region and the range that it show
     "a subnet's range": forge("vpc/core/subnet/net", { ipv4: "10.9.0.0/24" }),
     "a description that goes with a region": forge("vpc/moved", { description: "as it will be" }),
     "a former name": forge("vpc/new", { label: "scratch" }, { previous_address: "vpc/scratch" }),
+    "the name of what a change is in": (plan) => {
+      forge("vpc/kept", { label: "scratch" }, { previous_address: "vpc/scratch" })(plan);
+      const found = plan.resource_changes.find(({ address }) => address === "vpc/kept");
+      Object.assign(found?.change ?? {}, { actions: ["delete"], after: null });
+    },
     "a live name": forge("vpc/core", { label: "scratch" }, { previous_address: "vpc/scratch" }),
   };
   for (const [what, forgery] of Object.entries(forgeries)) {
