@@ -72,13 +72,15 @@ function otherRoots(
   kinds: Kinds,
 ): ReadonlySet<Address> {
   const isRoot = ({ kind }: ReviewedChange): boolean => kinds.isRoot(kind);
-  const shown = new Map(reviewed.filter(isRoot).map((change) => [change.root, change]));
-  const others = changes.filter((now) => {
-    const then = shown.get(now.root);
-    if (!isRoot(now) || then === undefined || now.before === null) return false;
-    if (now.id === then.id) return !hasShownName(then, now, kinds.of(now.kind));
-    return !(makes(then) && now.kind === "domain" && now.before["status"] === "disabled");
-  });
+  const shown = groupBy(reviewed.filter(isRoot), ({ root }) => root);
+  const isAnother = (then: ReviewedChange, now: Change): boolean =>
+    now.id === then.id
+      ? !hasShownName(then, now, kinds.of(now.kind))
+      : !(makes(then) && now.kind === "domain" && now.before?.["status"] === "disabled");
+  // A forged file may show several of one address.
+  const others = changes.filter(
+    (now) => isRoot(now) && now.before !== null && (shown.get(now.root) ?? []).some((then) => isAnother(then, now)),
+  );
   return new Set(others.map(({ root }) => root));
 }
 
