@@ -2,6 +2,7 @@
 
 import { Command, CommanderError, Help } from "commander";
 import type { ClientApi } from "../index.ts";
+import { escapeText } from "../render/terminal.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
 import { CONFLICT, refuseOneFileTwice } from "./flags.ts";
@@ -374,9 +375,10 @@ function explainErrors(command: Command, called: string, misused: (misuse: Misus
       const refusal = refusalOf(text.trimEnd());
       const plain = refusal === null ? text : refusalText(refusal);
       const line = plain.trimEnd().split("\n")[0] ?? "";
-      write(
-        habit === undefined ? plain : line.endsWith(".") ? `${line}\n${asSentence(habit)}\n` : `${line}: ${habit}\n`,
-      );
+      const shown =
+        habit === undefined ? plain : line.endsWith(".") ? `${line}\n${asSentence(habit)}\n` : `${line}: ${habit}\n`;
+      // It repeats what was given, which a script may have from somewhere else.
+      write(shown.split("\n").map(escapeText).join("\n"));
     },
   });
   command.exitOverride((error) => {

@@ -168,13 +168,18 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function hasFieldsOf(method: string | undefined, params: unknown): boolean {
   const fields = isObject(params) ? params : {};
   if (method === "$/cancelRequest") return typeof fields["id"] === "string" || typeof fields["id"] === "number";
+  if (method?.startsWith("textDocument/did") === true) {
+    const { textDocument } = fields;
+    // A document that is opened without them is kept, and found later among those that are open.
+    return hasUri(textDocument) && (method !== "textDocument/didOpen" || typeof textDocument["text"] === "string");
+  }
   if (method !== "workspace/didChangeWorkspaceFolders") return true;
   const { added, removed } = isObject(fields["event"]) ? fields["event"] : {};
   return [added, removed].every((folders) => Array.isArray(folders) && folders.every(hasUri));
 }
 
-function hasUri(folder: unknown): boolean {
-  return isObject(folder) && typeof folder["uri"] === "string";
+function hasUri(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && typeof value["uri"] === "string";
 }
 
 /** Whether a header can still come of it: a terminal, or another protocol, is told at once. */

@@ -148,6 +148,18 @@ test("notifications without their fields are ignored, and the server goes on wit
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
+test("a document that is opened without its URI or its text is none of those that are open", async () => {
+  const ed = await editor({ "tenon.yaml": "tenon: 1\nfiles: [more.yaml]\n" });
+  for (const textDocument of [{}, { uri: 1 }, { uri: ed.uri("more.yaml") }, { uri: ed.uri("more.yaml"), text: 1 }])
+    await ed.connection.sendNotification("textDocument/didOpen", { textDocument });
+  await ed.open("tenon.yaml", "tenon: 1\nfiles: [more.yaml]\nfile: 1\n");
+  // A check of a project is followed by a look at all that is open.
+  await ed.codes("tenon.yaml", ["file-not-found", "unknown-key"]);
+  await ed.type("tenon.yaml", "file: 1\n", "");
+  await ed.codes("tenon.yaml", ["file-not-found"]);
+  expect(await ed.quit()).toBe(0);
+});
+
 test("before initialize, a request is refused and a notification is ignored", async () => {
   const { code, answers } = await send(
     `${message({ id: 1, method: "textDocument/hover", params: {} })}${message({ method: "initialized", params: {} })}${EXIT}`,

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import type { Emulator } from "../../src/emulator/index.ts";
 import { digestOf } from "../../src/render/plan-json.ts";
 import { here as run } from "../cli/here.ts";
 import { type Ended, emulator, envOf, expectPlain, folder } from "../cli/run.ts";
@@ -85,4 +86,9 @@ export async function trap(): Promise<Trap> {
     server.close();
   });
   return { port: (server.address() as AddressInfo).port, caught };
+}
+
+/** The requests that write, as `POST /v4/vpcs`. */
+export function writes({ requests }: Emulator): string[] {
+  return requests.filter(({ method }) => method !== "GET").map(({ method, path }) => `${method} ${path}`);
 }

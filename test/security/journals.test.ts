@@ -28,6 +28,14 @@ const change = (values: Line): Line => ({
   ...values,
 });
 
+const record = (before: Line, after: Line): Line => {
+  const values = { type: "A", name: "w", target: "192.0.2.1", ttl_sec: 0 };
+  return change({
+    ...{ key: "domain/ours.example/w/A", kind: "domain_record", action: "update", id: 4 },
+    ...{ before: { ...values, ...before }, after: { ...values, target: "192.0.2.2", ...after } },
+  });
+};
+
 function journal(host: string, changes: readonly Line[], id: unknown): string {
   const time = "2026-11-22T10:00:00.000Z";
   const keys = changes.map(({ key }) => key);
@@ -71,6 +79,8 @@ test("a forged journal changes nothing: a line that is none is refused, and of t
     [[change({ __proto__: null, extra: 1 })], 1],
     [[change({ id: { $ref: 1 } })], 1],
     [[change({})], [1]],
+    [[change({ action: "no-op", before: OURS, after: OURS }), record({ type: "DELETE" }, { type: "DELETE" })], 1],
+    [[change({ action: "no-op", before: OURS, after: OURS }), record({}, { type: "a" })], 1],
   ];
   for (const [changes, id] of refused) {
     const { code, stderr } = await undo(journal(host, changes, id), ...all);
