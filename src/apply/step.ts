@@ -137,7 +137,7 @@ export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepRes
   if (!answer.ok) return failedResult(step, answer.failure);
   if (isLook(step)) return checkExpected(step, answer.body, unit);
   if (step.method === "POST" && !isJsonObject(answer.body)) return failureResult("unknown", malformed("not an object"));
-  const products = step.produces === null ? null : readProducts(step.produces, answer.body);
+  const products = step.produces === null ? null : readProducts(step.produces, answer.body, unit);
   if (step.produces !== null && products === null) {
     // The service said yes, so a POST may well have made something.
     return failureResult(
@@ -146,7 +146,7 @@ export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepRes
     );
   }
   if (step.method !== "POST") return { ...DONE, products };
-  const id = readId(step.produces, answer.body);
+  const id = readId(step.produces, answer.body, unit);
   if (id === null && step.lookup !== null) return failureResult("unknown", malformed("without an id"));
   return { ...DONE, id, parts: partsIn(step, answer.body as JsonObject, unit), products };
 }
@@ -225,20 +225,20 @@ export function resolveText(reference: Reference, products: Products): Resolved<
 
 /** `.` and `..` would change the path, even percent-encoded; beyond 2^53 a number is read as that of another object. */
 function isSegment(value: Json | undefined): value is ObjectId {
-  return isId(value) && !["", ".", ".."].includes(String(value));
+  return (typeof value === "string" || Number.isSafeInteger(value)) && !["", ".", ".."].includes(String(value));
 }
 
-function isId(value: Json | undefined): value is ObjectId {
-  return typeof value === "string" || Number.isSafeInteger(value);
+function isIdOf({ kinds: [{ hasTextIds }] }: Unit, value: Json | undefined): value is ObjectId {
+  return hasTextIds === true ? typeof value === "string" : Number.isSafeInteger(value);
 }
 
-/** The produced fields of an answer; null if one is missing, or is a number that no id can be. */
-export function readProducts(produced: Produced, body: Json): ProducedFields | null {
+/** The produced fields of an answer; null if one is missing, or the `id` is none of the unit. */
+export function readProducts(produced: Produced, body: Json, unit: Unit): ProducedFields | null {
   const fields = new Map<string, Json>();
   for (const [name, path] of Object.entries(produced.fields)) {
     const value = readField(body, path);
     if (value === undefined || value === null) return null;
-    if (typeof value === "number" && !Number.isSafeInteger(value)) return null;
+    if (name === "id" && !isIdOf(unit, value)) return null;
     fields.set(name, value);
   }
   return fields;
@@ -255,8 +255,8 @@ export function readAdopted(produced: Produced, item: Json, id: ObjectId): Produ
 }
 
 /** The id in an answer: where `produced` says, else at its top. */
-export function readId(produced: Produced | null, body: Json): ObjectId | null {
+export function readId(produced: Produced | null, body: Json, unit: Unit): ObjectId | null {
   const path = produced === null ? "id" : (produced.fields["id"] ?? "id");
   const id = isJsonObject(body) ? readField(body, path) : undefined;
-  return isId(id) ? id : null;
+  return isIdOf(unit, id) ? id : null;
 }

@@ -20,6 +20,8 @@ export interface KindFacts {
   readonly takesContents?: true;
   /** What it holds is in nothing that can be read: once deleted, it does not come back. */
   readonly cannotBeRemade?: true;
+  /** Its ids are texts, such as `private/15`. Absent: whole numbers. */
+  readonly hasTextIds?: true;
   /** What a new one has unless its manifest says otherwise. */
   readonly expected?: Values;
   /** Fields with which it serves otherwise as a whole, or no more: a change of one is as grave as a loss. */

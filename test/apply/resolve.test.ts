@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { redact } from "../../src/apply/journal.ts";
 import { readAdopted, readField, readId, readProducts, resolvePath, resolveText } from "../../src/apply/step.ts";
 import type { Json } from "../../src/model/resource.ts";
+import type { Unit } from "../../src/model/unit.ts";
+import { units } from "../../src/units/index.ts";
 
 describe("a dotted path", () => {
   const body = { image: { id: "private/7" }, subnets: [{ id: 1 }, { id: 2 }], nothing: null };
@@ -45,13 +47,18 @@ describe("references", () => {
   });
 });
 
+const unitOf = (name: Unit["name"]): Unit => units.find((unit) => unit.name === name) as Unit;
+
 describe("products", () => {
+  const [images, zones] = [unitOf("image"), unitOf("zone")];
   const produced = { ref: "image/golden", fields: { id: "image.id", upload_to: "upload_to" } };
 
   test("are all there, or none", () => {
-    expect(readProducts(produced, { image: { id: "private/7" }, upload_to: "https://u" })?.get("id")).toBe("private/7");
-    expect(readProducts(produced, { image: { id: "private/7" } })).toBeNull();
-    expect(readProducts(produced, { image: { id: "private/7" }, upload_to: null })).toBeNull();
+    expect(readProducts(produced, { image: { id: "private/7" }, upload_to: "https://u" }, images)?.get("id")).toBe(
+      "private/7",
+    );
+    expect(readProducts(produced, { image: { id: "private/7" } }, images)).toBeNull();
+    expect(readProducts(produced, { image: { id: "private/7" }, upload_to: null }, images)).toBeNull();
   });
 
   test("of an adopted item are what it has, and its id in any case", () => {
@@ -61,10 +68,12 @@ describe("products", () => {
   });
 
   test("tell the id of what was made", () => {
-    expect(readId(produced, { image: { id: "private/7" } })).toBe("private/7");
-    expect(readId(null, { id: 7 })).toBe(7);
-    expect(readId(null, [])).toBeNull();
-    expect(readId({ ref: "x", fields: {} }, { id: true })).toBeNull();
+    expect(readId(produced, { image: { id: "private/7" } }, images)).toBe("private/7");
+    expect(readId(null, { id: 7 }, zones)).toBe(7);
+    expect(readId(null, [], zones)).toBeNull();
+    expect(readId({ ref: "x", fields: {} }, { id: true }, zones)).toBeNull();
+    expect(readId(null, { id: "7" }, zones)).toBeNull();
+    expect(readId(null, { id: 7 }, images)).toBeNull();
   });
 });
 

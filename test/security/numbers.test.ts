@@ -70,7 +70,7 @@ test("an id of the account beyond 2^53, or no number at all, deletes nothing els
 test("an id that the service answers to a write is used in no request if it rounds to another one, or is no whole number", async () => {
   const records = "records: [{ type: A, target: 192.0.2.1 }]";
   const text = `tenon: 1\ndomains: [{ domain: a.example, type: master, soa_email: h@a.example, ${records} }]\n`;
-  for (const id of ["9007199254740993", "1.5", "1e999"]) {
+  for (const id of ["9007199254740993", "1.5", "1e999", '"127.0.0.1"', "true"]) {
     const behind = await emulator();
     let own = "";
     const service = await failing(

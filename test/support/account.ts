@@ -14,16 +14,19 @@ import {
   createApi,
   type Desired,
   type Diagnostic,
+  findUnreviewed,
   type Journal,
   type Live,
   loadProject,
   type Plan,
   type PlanRequest,
   type PlanResult,
+  parsePlanFile,
   planProject,
   type Report,
   systemClock,
 } from "../../src/index.ts";
+import { renderPlanJson } from "../../src/render/plan-json.ts";
 import { writeInto } from "./files.ts";
 
 /** File (relative) → content. */
@@ -92,6 +95,7 @@ export class Account {
     return result;
   }
 
+  /** @throws if the plan, written to a file and read back, is refused or does not cover itself */
   async apply(
     plan: Plan,
     options: {
@@ -103,6 +107,10 @@ export class Account {
       emit?: (event: ApplyEvent) => void;
     } = {},
   ): Promise<Report> {
+    const saved = await parsePlanFile(renderPlanJson(plan));
+    if (!saved.ok) throw new Error(`${saved.diagnostic.code}: ${saved.diagnostic.detail}`);
+    const unreviewed = findUnreviewed(plan, saved.plan);
+    if (unreviewed.length > 0) throw new Error(`not reviewed: ${unreviewed.map(({ key }) => key).join(", ")}`);
     return applyPlan({
       plan,
       api: this.api,

@@ -22,7 +22,14 @@ const UPLOAD_WINDOW_SECONDS = 86_400;
 export const image: Unit<ImageSpec, WireImage> = {
   name: "image",
   kinds: [
-    { kind: "image", words: ["image", "images"], nameField: "label", canBeDuplicated: true, cannotBeRemade: true },
+    {
+      kind: "image",
+      words: ["image", "images"],
+      nameField: "label",
+      canBeDuplicated: true,
+      cannotBeRemade: true,
+      hasTextIds: true,
+    },
   ],
   spec: imageSpec,
   read: readImages,

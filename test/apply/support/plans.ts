@@ -15,10 +15,11 @@ import type { JsonObject, Kind } from "../../../src/model/resource.ts";
 import { NO_INPUTS } from "../../render/plans.ts";
 
 export function request(id: string, fields: Partial<RequestStep> = {}): RequestStep {
+  const [list] = fields.path ?? [];
   return {
     id,
     type: "request",
-    unit: "zone",
+    unit: list === "images" ? "image" : list === "vpcs" ? "network" : "zone",
     root: "domain/example.com",
     changes: [id],
     after: [],

@@ -60,7 +60,10 @@ function unit(name: Unit["name"]): Unit {
   const duplicateKey = ({ match }: Lookup, item: JsonObject = match as JsonObject): string =>
     JSON.stringify(Object.keys(match as JsonObject).map((key) => item[key] ?? null));
   const likeness = (): Likeness => "equal";
-  const kinds = units.flatMap((one) => one.kinds);
+  // Its own ones first: how the ids of a unit look is said of its root.
+  const kinds = units
+    .toSorted((one, other) => Number(other.name === name) - Number(one.name === name))
+    .flatMap((one) => one.kinds);
   return { name, kinds, precondition, recognise, duplicateKey, likeness } as unknown as Unit;
 }
 
