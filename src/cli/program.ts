@@ -2,7 +2,6 @@
 
 import { Command, CommanderError, Help } from "commander";
 import type { ClientApi } from "../index.ts";
-import { escapeText } from "../render/terminal.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
 import { CONFLICT, refuseOneFileTwice } from "./flags.ts";
@@ -225,9 +224,9 @@ export async function runCommand(asked: Terminal, words: readonly string[]): Pro
     await program.parseAsync([...args], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version are no errors. Commander has printed the others.
+    // Help and version are no errors.
     if (error.exitCode === 0) return EXIT.done;
-    if (misuse !== null && wantsJson(args)) await printMisuse(terminal, misuse);
+    if (misuse !== null) await sayMisuse(terminal, misuse, wantsJson(args));
     return EXIT.error;
   }
   return code;
@@ -262,6 +261,8 @@ interface Misuse {
   readonly command: string;
   /** A sentence. */
   readonly advice: string;
+  /** Lines about it for people; empty if they are shown the help instead. */
+  readonly text: string;
 }
 
 interface ProgramOptions {
@@ -335,7 +336,11 @@ const MISUSES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Commander's message is `error: …`, and a suggestion in brackets may follow on a line of its own. */
-async function printMisuse(terminal: Terminal, { error, command, advice }: Misuse): Promise<void> {
+async function sayMisuse(terminal: Terminal, { error, command, advice, text }: Misuse, isJson: boolean): Promise<void> {
+  const { escapeText } = await import("../render/terminal.ts");
+  // It repeats an argument, which a script may have from somewhere else.
+  terminal.say(text.split("\n").map(escapeText).join("\n"));
+  if (!isJson) return;
   const { printError } = await import("./output.ts");
   const { code, message } = error;
   const [, said = message, suggestion = advice] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
@@ -368,24 +373,23 @@ function explainErrors(command: Command, called: string, misused: (misuse: Misus
     const isLong = /^-[a-z][a-z-]+$/.test(flag) && (has(`-${flag}`) || flag === "-no-color");
     return isLong ? `write -${flag}, with two dashes` : chosenNearly(message);
   };
-  command.showHelpAfterError(`(${called} --help shows what there is)`);
+  let said = "";
   command.configureOutput({
-    outputError: (text, write) => {
+    outputError: (text) => {
       const habit = habitOf(text);
       const refusal = refusalOf(text.trimEnd());
       const plain = refusal === null ? text : refusalText(refusal);
       const line = plain.trimEnd().split("\n")[0] ?? "";
       const shown =
         habit === undefined ? plain : line.endsWith(".") ? `${line}\n${asSentence(habit)}\n` : `${line}: ${habit}\n`;
-      // It repeats what was given, which a script may have from somewhere else.
-      write(shown.split("\n").map(escapeText).join("\n"));
+      said = `${shown}(${called} --help shows what there is)\n`;
     },
   });
   command.exitOverride((error) => {
     const habit = habitOf(error.message);
     const general = refusalOf(error.message)?.advice ?? `${called} --help shows what there is.`;
     const advice = habit === undefined ? general : asSentence(habit).replace(/[^.?]$/, "$&.");
-    if (error.exitCode !== 0) misused({ error, command: name, advice });
+    if (error.exitCode !== 0) misused({ error, command: name, advice, text: said });
     throw error;
   });
   for (const inner of command.commands) explainErrors(inner, `${called} ${inner.name()}`, misused);
