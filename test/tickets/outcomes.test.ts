@@ -163,7 +163,7 @@ describe.each(WRITINGS)("$name", (writing) => {
 
 test("what is there twice, because a lost request was carried out after its repeat was sent, is named", async () => {
   const writing = WRITINGS[0] as Writing;
-  const { service, api } = await world(writing, "late=250,nth=1", "slow-headers=500,nth=2");
+  const { service, api } = await world(writing, "late=1000,nth=1", "slow-headers=2000,nth=2");
   const text = { summary: "Twice", description: "x", entity: null };
   const opened = await openTicket({ api, clock: CLOCK }, text, { again: false });
   const ids = (await tested(service).send("GET", "/support/tickets")).body.data.map(({ id }: { id: number }) => id);
