@@ -464,21 +464,25 @@ export function count(number: number, one: string, many: string): string {
 export function shownSources({ strategies, changes }: Pick<Plan, "strategies" | "changes">): Map<Address, Address> {
   if (strategies.length === 0) return new Map();
   const byRoot = groupBy(changes, ({ root }) => root);
-  const contentOf = (root: Address): string | null => {
-    const all = byRoot.get(root) ?? [];
-    const isMade = all.every(({ action, blocked }) => action === "create" && blocked === null);
-    if (!isMade || !all.some(({ address }) => address === root)) return null;
-    const within = all.filter(({ address }) => address !== root);
-    return mapKey(JSON.stringify(within.map(shownOf).sort()));
-  };
   const sources = new Set(strategies.map(({ source }) => source));
+  // A forged file may name a root any number of times.
+  const named = new Set([...sources, ...strategies.flatMap(({ copies }) => copies)]);
+  const contents = new Map([...named].map((root) => [root, contentOf(root, byRoot.get(root) ?? [])] as const));
   return new Map(
     strategies.flatMap(({ source, copies }) => {
-      const content = contentOf(source);
-      const same = content === null ? [] : copies.filter((copy) => !sources.has(copy) && contentOf(copy) === content);
+      const content = contents.get(source) ?? null;
+      const same = copies.filter((copy) => content !== null && !sources.has(copy) && contents.get(copy) === content);
       return same.map((copy) => [copy, source] as const);
     }),
   );
+}
+
+/** What is shown of the records of a domain that is made with all of them; null if it is not. */
+function contentOf(root: Address, all: readonly Change[]): string | null {
+  const isMade = all.every(({ action, blocked }) => action === "create" && blocked === null);
+  if (!isMade || !all.some(({ address }) => address === root)) return null;
+  const within = all.filter(({ address }) => address !== root);
+  return mapKey(JSON.stringify(within.map(shownOf).sort()));
 }
 
 /** All that is shown of a record that is made. */

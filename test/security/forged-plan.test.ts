@@ -4,10 +4,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
+import type { Plan } from "../../src/index.ts";
 import { open, parsePlanFile } from "../../src/index.ts";
 import { renderPlanJson } from "../../src/render/index.ts";
+import { shownSources } from "../../src/render/view.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
+import { change, plan, record } from "../render/plans.ts";
+import { growth } from "../support/operations.ts";
 import { withDigest, writes } from "./hostile.ts";
 
 interface Saved {
@@ -258,6 +262,24 @@ test("what a plan shows as a copy of another domain is one, or is shown as a who
     });
     for (const { stdout } of mutual) expect(stdout).toContain("198.51.100.66");
   }
+});
+
+test("a copy that a plan file names thousands of times is compared with its source once", async () => {
+  const made = (domain: string, count: number) => [
+    change(`domain/${domain}`, "domain", { after: { domain } }),
+    ...Array.from({ length: count }, (_, index) =>
+      change(`domain/${domain}/n${index}/A`, "domain_record", { after: record(`n${index}`, "A", "192.0.2.1") }),
+    ),
+  ];
+  const forge = (count: number): Plan => {
+    const changes = [...made("a.example", count), ...made("b.example", count)];
+    const named = Array.from({ length: count }, () => "domain/b.example");
+    const strategy = { type: "clone" as const, source: "domain/a.example", requests: 1, requestsWithout: 2 };
+    const strategies = [{ ...strategy, copies: named }, ...named.map((copy) => ({ ...strategy, copies: [copy] }))];
+    return plan(changes, { strategies });
+  };
+  expect(shownSources(forge(2))).toEqual(new Map([["domain/b.example", "domain/a.example"]]));
+  expect(await growth(100, 4, (count) => shownSources(forge(count)))).toBeLessThan(6);
 });
 
 test("a reviewed plan covers a delete with the region and the range that it shows, and a change with the name that it shows", async () => {
