@@ -22,6 +22,8 @@ export interface KindFacts {
   readonly cannotBeRemade?: true;
   /** Its ids are texts, such as `private/15`. Absent: whole numbers. */
   readonly hasTextIds?: true;
+  /** Whether values are of a type that is known: a file may be another version's, or forged. Absent: there are no types. */
+  isKnown?(values: Values): boolean;
   /** What a new one has unless its manifest says otherwise. */
   readonly expected?: Values;
   /** Fields with which it serves otherwise as a whole, or no more: a change of one is as grave as a loss. */

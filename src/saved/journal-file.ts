@@ -9,7 +9,7 @@ import {
   type Youngest,
 } from "../model/journal.ts";
 import type { Kinds } from "../model/kind.ts";
-import type { ObjectId, Values } from "../model/resource.ts";
+import type { Kind, ObjectId, Values } from "../model/resource.ts";
 import { groupBy, shellWord, shortened } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { validatorOf } from "./read-json.ts";
@@ -195,12 +195,14 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
       case "change":
         if (hasBegun) throw damaged(span, "it stands after `begin`");
         checkChange(entry, known, span);
+        for (const values of [entry.before, entry.after]) checkType(entry.kind, values, kinds, span);
         known.set(entry.key, { line: entry, span, contents: [] });
         break;
       case "content": {
         const whole = known.get(entry.of);
         if (hasBegun || whole?.line.action !== "delete")
           throw damaged(span, `no line before it deletes ${quoted(entry.of)}`);
+        checkType(entry.kind, entry.before, kinds, span);
         whole.contents.push(entry.before);
         contents += 1;
         break;
@@ -256,6 +258,12 @@ function checkChange(
   const [hasBefore, hasAfter] = action === "no-op" ? [true, true] : needs[action];
   if ((before !== null) !== hasBefore || (after !== null) !== hasAfter)
     throw damaged(span, `its values do not fit the action \`${action}\``);
+}
+
+function checkType(kind: Kind, values: Values | null, kinds: Kinds, span: Span): void {
+  const facts = kinds.of(kind);
+  if (values === null || facts.isKnown?.(values) !== false) return;
+  throw damaged(span, `this version of tenon knows no ${facts.words[0]} of such a type`);
 }
 
 /** What is within an object, and of a kind that is, stands beside one line of the object itself. */

@@ -28,13 +28,13 @@ const change = (values: Line): Line => ({
   ...values,
 });
 
-const record = (before: Line, after: Line): Line => {
-  const values = { type: "A", name: "w", target: "192.0.2.1", ttl_sec: 0 };
-  return change({
+const A_RECORD = { type: "A", name: "w", target: "192.0.2.1", ttl_sec: 0 };
+
+const record = (before: Line, after: Line): Line =>
+  change({
     ...{ key: "domain/ours.example/w/A", kind: "domain_record", action: "update", id: 4 },
-    ...{ before: { ...values, ...before }, after: { ...values, target: "192.0.2.2", ...after } },
+    ...{ before: { ...A_RECORD, ...before }, after: { ...A_RECORD, target: "192.0.2.2", ...after } },
   });
-};
 
 function journal(host: string, changes: readonly Line[], id: unknown): string {
   const time = "2026-11-22T10:00:00.000Z";
@@ -81,12 +81,20 @@ test("a forged journal changes nothing: a line that is none is refused, and of t
     [[change({})], [1]],
     [[change({ action: "no-op", before: OURS, after: OURS }), record({ type: "DELETE" }, { type: "DELETE" })], 1],
     [[change({ action: "no-op", before: OURS, after: OURS }), record({}, { type: "a" })], 1],
+    [[change({ action: "no-op", before: OURS, after: OURS }), record({}, { type: "DNAME" })], 1],
   ];
   for (const [changes, id] of refused) {
     const { code, stderr } = await undo(journal(host, changes, id), ...all);
     expect(stderr).toMatch(/error\[journal-damaged\][\s\S]*--> run\.jsonl:\d+:1/);
     expect(code).toBe(1);
   }
+  const gone = change({ action: "delete", id: 1, before: OURS, after: null });
+  const content = { type: "content", of: gone["key"], kind: "domain_record", before: { ...A_RECORD, type: "DNAME" } };
+  const typed = journal(host, [gone], 1)
+    .replace(/(?=\{"type":"begin")/, `${JSON.stringify(content)}\n`)
+    .replace('"contents":0', '"contents":1');
+  const unknown = await undo(typed, ...all);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringMatching(/knows no record\s+of\s+such\s+a\s+type/) });
   // Another's object is another owner's; an id that leads to an object of another name, or kind, leads nowhere.
   expect((await undo(journal(host, [change(bank)], 2), ...all)).code).toBe(4);
   const free = change({ after: { domain: "free.example" } });

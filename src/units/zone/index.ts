@@ -1,5 +1,6 @@
 /** The zone: a domain and its records. */
 
+import { isRecordType } from "../../dns/record.ts";
 import type { Lookup } from "../../model/plan.ts";
 import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { Likeness, Recognition, Unit, UnitSpec } from "../../model/unit.ts";
@@ -49,6 +50,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
       canBeDuplicated: true,
       identifiedByValues: true,
       line: "record",
+      isKnown: ({ type }) => isRecordType(String(type)),
     },
   ],
   spec: zoneSpec,
