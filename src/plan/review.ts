@@ -62,9 +62,9 @@ export function exceedsReviewedPlan(
 }
 
 /**
- * Roots of which another object has the address now than the one that was shown, or that were shown under another name, and that this run does not
- * make: what was shown to change within the one was not shown for the other. Of a root that was shown to be made, only a domain can be half made: until it is filled it is
- * disabled.
+ * Roots of which another object has the address now than the one that was shown, or that were shown under another name or owner, and that this run
+ * does not make: what was shown to change within the one was not shown for the other. Of a root that was shown to be made, only a domain can be half
+ * made: until it is filled it is disabled.
  */
 function otherRoots(
   reviewed: readonly ReviewedChange[],
@@ -75,7 +75,7 @@ function otherRoots(
   const shown = groupBy(reviewed.filter(isRoot), ({ root }) => root);
   const isAnother = (then: ReviewedChange, now: Change): boolean =>
     now.id === then.id
-      ? !hasShownName(then, now, kinds.of(now.kind))
+      ? !isSameObject(then, now, kinds.of(now.kind))
       : !(makes(then) && now.kind === "domain" && now.before?.["status"] === "disabled");
   // A forged file may show several of one address.
   const others = changes.filter(
@@ -234,8 +234,9 @@ function removesShownObject(reviewed: ReviewedChange, change: Change): boolean {
   return reviewed.id === change.id && SHOWN_FIELDS.every(isAsShown) && !isFinishedSince(reviewed, change);
 }
 
-const NAME_FIELDS: readonly string[] = ["label", "domain"];
-const SHOWN_FIELDS: readonly string[] = [...NAME_FIELDS, "owner", "region", "ipv4"];
+/** Who an object is to a reader, beside its id. */
+const IDENTITY_FIELDS: readonly string[] = ["label", "domain", "owner"];
+const SHOWN_FIELDS: readonly string[] = [...IDENTITY_FIELDS, "region", "ipv4"];
 
 /** An upload that was shown as unfinished held no data that a reviewer would want to keep. Once it is finished, it holds an image. */
 function isFinishedSince(reviewed: ReviewedChange, { labels }: Change): boolean {
@@ -271,7 +272,7 @@ function makes(reviewed: ReviewedChange): boolean {
 /** Each field that would change now must have been shown to get just that value. */
 function coversUpdate(reviewed: ReviewedChange, change: Change, facts: KindFacts): boolean {
   if (reviewed.before === null) return isBegun(reviewed, change) && endsAsShown(reviewed, change);
-  if (reviewed.id !== change.id || !hasShownName(reviewed, change, facts)) return false;
+  if (reviewed.id !== change.id || !isSameObject(reviewed, change, facts)) return false;
   const wasShown = (field: string) => {
     // The owner's tag before the change must be the reviewed one: an object that had no tag then may have another project's by now.
     const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
@@ -288,13 +289,13 @@ function coversUpdate(reviewed: ReviewedChange, change: Change, facts: KindFacts
 }
 
 /**
- * A file that shows the change under another name is forged, or somebody has renamed the object since. A killed run may have given it its new name
- * already, or the one for a moment.
+ * A file that shows the change under another name or owner is forged, or somebody has renamed the object since, or changed its owner's tag. A killed
+ * run may have given it its new name and tag already, or the name for a moment.
  */
-function hasShownName({ before, after, id }: ReviewedChange, change: Change, { temporaryName }: KindFacts): boolean {
+function isSameObject({ before, after, id }: ReviewedChange, change: Change, { temporaryName }: KindFacts): boolean {
   const forAMoment = id === null ? undefined : temporaryName?.(id);
-  return NAME_FIELDS.every((field) =>
-    [before?.[field], after?.[field], forAMoment].some((name) => isEqual(name, change.before?.[field])),
+  return IDENTITY_FIELDS.every((field) =>
+    [before?.[field], after?.[field], forAMoment].some((value) => isEqual(value, change.before?.[field])),
   );
 }
 

@@ -145,6 +145,33 @@ domains: [{ domain: a.example, type: master, soa_email: us@a.example, records: [
   }
 });
 
+test("what is within an object is not changed once the tag is off that says whose it is, by an undo or a run of a part of it", async () => {
+  const manifest = (target: string) => `tenon: 1
+owner: edge
+allow: [{ bulk: "**" }]
+vpcs: [{ label: net, region: us-east, subnets: [{ label: ${target === "192.0.2.1" ? "web" : "app"}, ipv4: 10.0.0.0/24 }] }]
+domains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [{ type: A, name: www, target: ${target} }] }]
+`;
+  const service = await emulator();
+  const cwd = await folder({ "tenon.yaml": manifest("192.0.2.1") });
+  const go = (...args: string[]) => run(args, { cwd, env: envOf(service) });
+  expect((await go("apply", "--yes")).code).toBe(0);
+  await writeFile(join(cwd, "tenon.yaml"), manifest("192.0.2.2"));
+  expect((await go("apply", "--yes", "--journal", "run.jsonl")).code).toBe(0);
+  await go("undo", "run.jsonl", "--out", "undo.plan");
+  await writeFile(join(cwd, "tenon.yaml"), manifest("192.0.2.3"));
+  await go("plan", "--target", "domain/a.example/www/A", "--out", "part.plan");
+  const { send } = tested(service);
+  const [domain] = (await send("GET", "/domains")).body.data;
+  const [vpc] = (await send("GET", "/vpcs")).body.data;
+  await send("PUT", `/domains/${domain.id}`, { tags: [] });
+  await send("PUT", `/vpcs/${vpc.id}`, { description: "" });
+  service.clearRequests();
+  for (const plan of ["undo.plan", "part.plan"])
+    expect([plan, (await go("apply", "--yes", "--plan", plan)).code]).toEqual([plan, 5]);
+  expect(writes(service)).toEqual([]);
+});
+
 test("what somebody has added to a list since the review is not taken out with it", async () => {
   const cwd = await folder({
     "tenon.yaml": `tenon: 1
